@@ -1,0 +1,206 @@
+//! What a macro says when it refuses: coded findings, all of a declaration's reported together.
+//!
+//! Rules never return early. They [`push`](Findings::push) into a [`Findings`], which must be
+//! [read](Findings::into_tokens): one that is dropped unread while it holds something panics, so
+//! that no finding can be forgotten.
+
+use std::fmt;
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote_spanned;
+
+/// The stable number of a rule, printed as `CKPTnnn` and explained in `docs/errors/CKPTnnn.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Code(pub u16);
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CKPT{:03}", self.0)
+    }
+}
+
+/// Every code that the macros can print today. The catalogue of misuse inside a region (001 to
+/// 011) shares this table with the declarations' codes (020 and up).
+pub mod codes {
+    use super::Code;
+
+    /// A region's edge or body that the analysis cannot carry: a `return`, an outer `break`.
+    pub const LEAVES_REGION: Code = Code(9);
+    /// `segments` is zero, not a literal, or more than there are layers.
+    pub const SEGMENTS: Code = Code(20);
+    /// An option that does not exist, or does not exist here.
+    pub const UNKNOWN_OPTION: Code = Code(21);
+    /// The same option written twice.
+    pub const OPTION_TWICE: Code = Code(22);
+    /// Two options that exclude each other.
+    pub const OPTIONS_CLASH: Code = Code(23);
+    /// A checkpointed item in which nothing is marked.
+    pub const NOTHING_MARKED: Code = Code(24);
+    /// The whole model is one region, which saves nothing.
+    pub const WHOLE_MODEL: Code = Code(25);
+    /// A mark in a place that has no module to run.
+    pub const MISPLACED_MARK: Code = Code(26);
+    /// No generic dtype or device, so the type cannot be a `TensorCollection`.
+    pub const FIXED_DTYPE_OR_DEVICE: Code = Code(27);
+    /// A signature that the macro cannot give a tape to.
+    pub const SIGNATURE: Code = Code(28);
+    /// Tokens that are not this language at all.
+    pub const SYNTAX: Code = Code(29);
+    /// A fault of the macro itself.
+    pub const INTERNAL: Code = Code(99);
+}
+
+/// One thing that is wrong, where, and what to write instead.
+#[derive(Debug)]
+struct Finding {
+    code: Code,
+    start: Span,
+    end: Span,
+    message: String,
+    help: String,
+}
+
+/// Collects findings until they are read.
+#[derive(Debug, Default)]
+pub struct Findings {
+    list: Vec<Finding>,
+    read: bool,
+}
+
+impl Findings {
+    /// An empty collector.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Records that `at` is wrong: `message` says what is wrong here, `help` what to write instead.
+    pub fn push(
+        &mut self,
+        code: Code,
+        at: impl quote::ToTokens,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        let mut spans = at.into_token_stream().into_iter().map(|t| t.span());
+        let start = spans.next().unwrap_or_else(Span::call_site);
+        let end = spans.last().unwrap_or(start);
+        self.list.push(Finding {
+            code,
+            start,
+            end,
+            message: message.into(),
+            help: help.into(),
+        });
+    }
+
+    /// As [`push`](Self::push), at one span.
+    pub fn push_span(
+        &mut self,
+        code: Code,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.list.push(Finding {
+            code,
+            start: span,
+            end: span,
+            message: message.into(),
+            help: help.into(),
+        });
+    }
+
+    /// Records a parse error of `syn` as a finding with the code for foreign syntax.
+    pub fn push_syn(&mut self, error: &syn::Error) {
+        for e in error.clone() {
+            self.push_span(
+                codes::SYNTAX,
+                e.span(),
+                e.to_string(),
+                "see the macro's documentation for what may stand here",
+            );
+        }
+    }
+
+    /// Whether nothing was found.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The codes found so far, in order.
+    #[cfg(test)]
+    pub fn codes(&mut self) -> Vec<Code> {
+        self.read = true;
+        self.list.iter().map(|f| f.code).collect()
+    }
+
+    /// All findings as `compile_error!`s, each at its own tokens. Empty when nothing was found.
+    pub fn into_tokens(mut self) -> TokenStream {
+        self.read = true;
+        let mut out = TokenStream::new();
+        for f in std::mem::take(&mut self.list) {
+            let text = format!("{}: {}\nhelp: {}", f.code, f.message, f.help);
+            // As syn does: the path carries the first token's span, the body the last's, so that
+            // the compiler underlines the whole range without the unstable `Span::join`.
+            let path = quote_spanned!(f.start=> ::core::compile_error!);
+            let body = quote_spanned!(f.end=> { #text });
+            out.extend(path);
+            out.extend(body);
+        }
+        out
+    }
+}
+
+impl Drop for Findings {
+    fn drop(&mut self) {
+        if !self.read && !self.list.is_empty() && !std::thread::panicking() {
+            panic!("findings dropped unread: {:?}", self.list);
+        }
+    }
+}
+
+/// The nearest of `known` to `word`, for "did you mean".
+pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+    known
+        .iter()
+        .map(|k| (distance(word, k), *k))
+        .filter(|(d, k)| *d <= 1 + k.len() / 3)
+        .min_by_key(|(d, _)| *d)
+        .map(|(_, k)| k)
+}
+
+/// Levenshtein's distance.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_word_finds_its_neighbour() {
+        let known = ["segments", "each", "keep", "plain"];
+        assert_eq!(nearest("segment", &known), Some("segments"));
+        assert_eq!(nearest("paln", &known), Some("plain"));
+        assert_eq!(nearest("whatever", &known), None);
+    }
+
+    #[test]
+    #[should_panic(expected = "findings dropped unread")]
+    fn a_forgotten_finding_panics() {
+        let mut f = Findings::new();
+        f.push_span(codes::SYNTAX, Span::call_site(), "wrong", "right");
+    }
+}

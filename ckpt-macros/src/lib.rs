@@ -1,0 +1,6 @@
+//! The procedural macros of ckpt. Use them through `ckpt-runtime`, which re-exports them.
+#![forbid(unsafe_code)]
+
+mod diagnostic;
+mod options;
+mod roles;
