@@ -11,7 +11,7 @@ untied head) at toy sizes. Every tensor is drawn at random, norms and biases inc
 are drawn in f32 and stored as f64: an f32 model can load them exactly. Loss, logits and gradients are computed in f64.
 
 Tensors (f64 unless said), named as in `models::gpt`:
-    tok.weight, pos, blocks.I.{norm1,attn.{q,k,v,o},norm2,ff1,ff2}.*, norm.*, head.*    the parameters; Linear is [out, in]
+    tok.weight, pos.weight, blocks.I.{norm1,attn.{q,k,v,o},norm2,ff1,ff2}.*, norm.*, head.*    the parameters; Linear is [out, in]
     ..norm*.epsilon       scalars, which dfdx stores beside a layer norm's tensors
     tokens, targets       i64 [batch, seq]
     logits                [batch, seq, vocab]
@@ -58,14 +58,13 @@ class Block(nn.Module):
 class Gpt(nn.Module):
     def __init__(self):
         super().__init__()
-        self.tok = nn.Embedding(VOCAB, D_MODEL)
-        self.pos = nn.Parameter(torch.zeros(SEQ, D_MODEL))
+        self.tok, self.pos = nn.Embedding(VOCAB, D_MODEL), nn.Embedding(SEQ, D_MODEL)
         self.blocks = nn.Sequential(*[Block() for _ in range(LAYERS)])
         self.norm = nn.LayerNorm(D_MODEL, eps=EPSILON)
         self.head = nn.Linear(D_MODEL, VOCAB)
 
     def forward(self, tokens):
-        return self.head(self.norm(self.blocks(self.tok(tokens) + self.pos)))
+        return self.head(self.norm(self.blocks(self.tok(tokens) + self.pos.weight)))
 
 
 def our_name(torch_name):
@@ -73,7 +72,7 @@ def our_name(torch_name):
     parent, _, leaf = torch_name.rpartition(".")
     if parent.split(".")[-1].startswith("norm"):
         leaf = {"weight": "gamma", "bias": "beta"}[leaf]
-    return f"{parent}.{leaf}" if parent else leaf
+    return f"{parent}.{leaf}"
 
 
 def randomize(model):
@@ -85,7 +84,7 @@ def randomize(model):
                 value = 1 + 0.3 * noise
             elif p.dim() == 1:
                 value = 0.3 * noise
-            elif name.startswith("tok") or name == "pos":
+            elif name in ("tok.weight", "pos.weight"):
                 value = noise
             else:
                 value = noise / p.shape[1] ** 0.5

@@ -38,6 +38,13 @@ pub struct Block<const D_MODEL: usize, const HEADS: usize, const FF: usize, E: D
     pub ff2: Linear<FF, D_MODEL, E, D>,
 }
 
+/// A learned vector for each position, added to its input.
+#[derive(Clone, Debug)]
+pub struct Positions<const SEQ: usize, const D_MODEL: usize, E: Dtype, D: Device<E>> {
+    /// The vectors.
+    pub weight: Tensor<Rank2<SEQ, D_MODEL>, E, D>,
+}
+
 /// A decoder-only Transformer with learned positions and an untied head.
 #[derive(Clone, Debug)]
 pub struct Gpt<
@@ -53,7 +60,7 @@ pub struct Gpt<
     /// Token embeddings.
     pub tok: Embedding<VOCAB, D_MODEL, E, D>,
     /// Position embeddings.
-    pub pos: Tensor<Rank2<SEQ, D_MODEL>, E, D>,
+    pub pos: Positions<SEQ, D_MODEL, E, D>,
     /// The blocks.
     pub blocks: Repeated<Block<D_MODEL, HEADS, FF, E, D>, LAYERS>,
     /// Before the head.
@@ -113,6 +120,28 @@ where
     }
 }
 
+impl<const SEQ: usize, const D_MODEL: usize, E, D: Device<E>> TensorCollection<E, D>
+    for Positions<SEQ, D_MODEL, E, D>
+where
+    E: Dtype + Float + SampleUniform,
+{
+    type To<E2: Dtype, D2: Device<E2>> = Positions<SEQ, D_MODEL, E2, D2>;
+
+    fn iter_tensors<V: ModuleVisitor<Self, E, D>>(
+        visitor: &mut V,
+    ) -> Result<Option<Self::To<V::E2, V::D2>>, V::Err> {
+        visitor.visit_fields(
+            Self::tensor(
+                "weight",
+                |s| &s.weight,
+                |s| &mut s.weight,
+                TensorOptions::reset_to_zeros(),
+            ),
+            |weight| Positions { weight },
+        )
+    }
+}
+
 impl<
     const LAYERS: usize,
     const VOCAB: usize,
@@ -134,12 +163,7 @@ where
         visitor.visit_fields(
             (
                 Self::module("tok", |s| &s.tok, |s| &mut s.tok),
-                Self::tensor(
-                    "pos",
-                    |s| &s.pos,
-                    |s| &mut s.pos,
-                    TensorOptions::reset_to_zeros(),
-                ),
+                Self::module("pos", |s| &s.pos, |s| &mut s.pos),
                 Self::module("blocks", |s| &s.blocks, |s| &mut s.blocks),
                 Self::module("norm", |s| &s.norm, |s| &mut s.norm),
                 Self::module("head", |s| &s.head, |s| &mut s.head),
@@ -152,6 +176,21 @@ where
                 head,
             },
         )
+    }
+}
+
+impl<const SEQ: usize, const D_MODEL: usize, B: Dim, E: Dtype, D: Device<E>, T: Tape<E, D>>
+    Module<Tensor<(B, Const<SEQ>, Const<D_MODEL>), E, D, T>> for Positions<SEQ, D_MODEL, E, D>
+{
+    type Output = Tensor<(B, Const<SEQ>, Const<D_MODEL>), E, D, T>;
+    type Error = D::Err;
+
+    fn try_forward(
+        &self,
+        x: Tensor<(B, Const<SEQ>, Const<D_MODEL>), E, D, T>,
+    ) -> Result<Self::Output, D::Err> {
+        let weight = self.weight.retaped::<T>().try_broadcast_like(x.shape())?;
+        x.try_add(weight)
     }
 }
 
@@ -245,8 +284,7 @@ where
         tokens: Tensor<(B, Const<SEQ>), usize, D, T>,
     ) -> Result<Self::Output, D::Err> {
         let h = self.tok.try_forward(tokens)?;
-        let pos = self.pos.retaped::<T>().try_broadcast_like(h.shape())?;
-        let h = h.try_add(pos)?;
+        let h = self.pos.try_forward(h)?;
         let h = self.blocks.try_forward(h)?;
         self.head.try_forward(self.norm.try_forward(h)?)
     }

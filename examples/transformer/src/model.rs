@@ -53,7 +53,7 @@ pub fn upload(
     ),
     String,
 > {
-    let dev = model.pos.device();
+    let dev = model.pos.weight.device();
     let shape = (batch.tokens.len() / SEQ, Const);
     let tokens = dev.try_tensor_from_vec(batch.tokens, shape).map_err(device_error)?;
     let targets = dev.try_tensor_from_vec(batch.targets, shape).map_err(device_error)?;

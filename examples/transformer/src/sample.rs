@@ -16,7 +16,7 @@ pub fn continue_from(
     temperature: f64,
     rng: &mut impl Rng,
 ) -> Result<Vec<usize>, String> {
-    let dev = model.pos.device().clone();
+    let dev = model.pos.weight.device().clone();
     let mut tokens = prompt.to_vec();
     for _ in 0..length {
         let seen = &tokens[tokens.len().saturating_sub(SEQ)..];

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use ckpt_runtime::memory;
+use dfdx::optim::Adam;
 use dfdx::prelude::*;
 use indicatif::{ProgressBar, ProgressStyle};
 use models::loss::try_token_cross_entropy;
