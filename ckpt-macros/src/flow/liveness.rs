@@ -164,8 +164,7 @@ impl Walk<'_> {
     }
 
     fn set_edges(&mut self, id: usize, inner: &Live, after: &Live, outputs: Live, declared: Vec<LocalId>) {
-        let (lent, values): (Live, Live) =
-            inner.iter().partition(|id| self.locals.get(**id).lent.is_some());
+        let (lent, values): (Live, Live) = inner.iter().partition(|id| self.locals.get(**id).lent.is_some());
         self.edges[id] = Edges {
             inputs: values.into_iter().map(|id| (id, after.contains(&id))).collect(),
             lent: lent.into_iter().collect(),
@@ -235,8 +234,7 @@ impl Walk<'_> {
                 self.operands(&mut all, live);
             }
             Expr::MethodCall(m) => {
-                let looks = places::local(&m.receiver).is_some()
-                    && !consumes(&m.method.to_string());
+                let looks = places::local(&m.receiver).is_some() && !consumes(&m.method.to_string());
                 let by = if looks { Use::Place } else { Use::Value };
                 let mut all = vec![(&mut *m.receiver, by)];
                 all.extend(m.args.iter_mut().map(|a| (a, Use::Value)));
@@ -439,12 +437,7 @@ impl Walk<'_> {
         self.expr(&mut m.expr, by, live);
     }
 
-    fn iterate(
-        &mut self,
-        label: Option<Ident>,
-        exit: &Live,
-        mut once: impl FnMut(&mut Self, &Live) -> Live,
-    ) -> Live {
+    fn iterate(&mut self, label: Option<Ident>, exit: &Live, mut once: impl FnMut(&mut Self, &Live) -> Live) -> Live {
         let mut run = |w: &mut Self, head: &Live| {
             w.targets.push(Target {
                 label: label.clone(),

@@ -11,6 +11,9 @@
 
 mod arguments;
 mod assigned;
+mod bounds;
+mod emit;
+mod helpers;
 mod liveness;
 mod names;
 mod places;
@@ -18,12 +21,14 @@ mod regions;
 mod rewrite;
 mod scope;
 mod selfuse;
+pub mod signature;
 mod tensor_methods;
 pub mod types;
 
 use proc_macro2::{Ident, TokenStream};
 use syn::{Block, ExprMethodCall, Pat, Type};
 
+pub use emit::expand_impl;
 pub use rewrite::twin_name;
 
 use crate::{diagnostic::Findings, options::Options, roles::Roles};
@@ -168,12 +173,7 @@ impl Body {
         let regions = regions::read(&mut block, whole, returns, cx, findings);
         let mut locals = scope::resolve(&mut block, parameters, &cx.roles.dtype);
         scope::lend(&block, &mut locals);
-        Self {
-            block,
-            returns,
-            locals,
-            regions,
-        }
+        Self { block, returns, locals, regions }
     }
 
     /// How many regions are marked in it.

@@ -246,13 +246,7 @@ impl Writer<'_> {
     }
 
     fn pass(&self) -> Pass {
-        if self.training {
-            Pass::Training {
-                replayed: self.replayed,
-            }
-        } else {
-            Pass::Inference
-        }
+        if self.training { Pass::Training { replayed: self.replayed } } else { Pass::Inference }
     }
 
     fn method(&mut self, m: &syn::ExprMethodCall) -> Option<Expr> {
@@ -420,9 +414,7 @@ impl Writer<'_> {
             (1, []) => quote!(#region.0),
             (0, [one]) => quote!(#one = #region.0),
             _ => {
-                let all: Vec<_> = (0..value.len() + assigned.len())
-                    .map(|i| format_ident!("__ckpt_out{i}"))
-                    .collect();
+                let all: Vec<_> = (0..value.len() + assigned.len()).map(|i| format_ident!("__ckpt_out{i}")).collect();
                 let pattern = nested(&all.iter().map(ToTokens::to_token_stream).collect::<Vec<_>>());
                 let (own, outer) = all.split_at(value.len());
                 let own = match own {
@@ -478,10 +470,7 @@ impl Writer<'_> {
             _ => None,
         };
         let attrs = l.attrs.iter().filter(|a| region_of(std::slice::from_ref(a)).is_none());
-        Stmt::Expr(
-            Expr::Verbatim(quote!(#(#attrs)* let #pattern #ty = #value)),
-            Some(l.semi_token),
-        )
+        Stmt::Expr(Expr::Verbatim(quote!(#(#attrs)* let #pattern #ty = #value)), Some(l.semi_token))
     }
 
     fn block_region(&mut self, id: usize, b: &mut syn::ExprBlock) -> TokenStream {
@@ -497,11 +486,7 @@ impl Writer<'_> {
         let outputs = self.outputs(id, value);
         let region = self.region(id, &uses, outputs, |w| {
             visit_mut::visit_expr_block_mut(w, &mut inner);
-            if has_value {
-                quote!(let __ckpt_value = #inner;)
-            } else {
-                inner.into_token_stream()
-            }
+            if has_value { quote!(let __ckpt_value = #inner;) } else { inner.into_token_stream() }
         });
         self.deliver(region, value, &self.edges[id].outputs)
     }
@@ -568,9 +553,8 @@ impl Writer<'_> {
                 },
             )
         ));
-        let outs: Vec<_> = (0..carried_names.len())
-            .map(|i| format_ident!("__ckpt_out{i}").into_token_stream())
-            .collect();
+        let outs: Vec<_> =
+            (0..carried_names.len()).map(|i| format_ident!("__ckpt_out{i}").into_token_stream()).collect();
         let pattern = nested(&outs);
         quote!({ let #pattern = #call; #(#carried_names = #outs.0;)* })
     }
@@ -635,9 +619,7 @@ impl Writer<'_> {
                             return;
                         }
                     }
-                    ("as_ref" | "first" | "last" | "get" | "as_slice", _)
-                        if self.training && self.trains(pat) =>
-                    {
+                    ("as_ref" | "first" | "last" | "get" | "as_slice", _) if self.training && self.trains(pat) => {
                         let name = match m.method.to_string().as_str() {
                             "as_ref" => "as_mut".to_owned(),
                             "as_slice" => "as_mut_slice".to_owned(),
@@ -655,9 +637,7 @@ impl Writer<'_> {
 
     /// Whether a module that `pat` binds is called, so that training needs it exclusively.
     fn trains(&self, pat: &Pat) -> bool {
-        bound(pat)
-            .iter()
-            .any(|id| self.body.locals.get(*id).lent == Some(Access::Exclusive))
+        bound(pat).iter().any(|id| self.body.locals.get(*id).lent == Some(Access::Exclusive))
     }
 
     /// The borrow of `place` that `pat` is bound to. `always` where a loop over it has no iterator
@@ -690,8 +670,7 @@ impl Writer<'_> {
             .map(|t| match t {
                 TokenTree::Ident(i) if i == "self" => Ident::new("__ckpt_self", i.span()).into(),
                 TokenTree::Group(g) => {
-                    let mut inner =
-                        proc_macro2::Group::new(g.delimiter(), self.rename_self(g.stream()));
+                    let mut inner = proc_macro2::Group::new(g.delimiter(), self.rename_self(g.stream()));
                     inner.set_span(g.span());
                     inner.into()
                 }
@@ -764,9 +743,7 @@ impl VisitMut for Writer<'_> {
                         Some(value) => quote!(#value),
                         None => quote!(()),
                     };
-                    r.expr = Some(Box::new(Expr::Verbatim(
-                        quote!(::core::result::Result::Ok(#value)),
-                    )));
+                    r.expr = Some(Box::new(Expr::Verbatim(quote!(::core::result::Result::Ok(#value)))));
                 }
                 return;
             }
@@ -822,10 +799,7 @@ impl VisitMut for Writer<'_> {
     fn visit_path_mut(&mut self, path: &mut Path) {
         visit_mut::visit_path_mut(self, path);
         if self.training {
-            let retape = Retape {
-                roles: &self.cx.roles,
-                tape: quote!(_),
-            };
+            let retape = Retape { roles: &self.cx.roles, tape: quote!(_) };
             retape.path(path);
         }
     }
