@@ -516,9 +516,12 @@ impl Walk<'_> {
                 self.expr(value, by, live);
             }
             Arguments::Statements(statements) => {
+                // They run in the first pass only.
+                let skipped = live.clone();
                 for s in statements.iter_mut().rev() {
                     self.statement(s, live);
                 }
+                live.extend(skipped);
             }
             Arguments::Opaque(tokens) => mentions(tokens.clone(), &mut seen),
         });

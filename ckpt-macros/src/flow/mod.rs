@@ -9,6 +9,7 @@
 //! `#[checkpointed] impl` (`emit`) and `#[checkpoint] fn` both stand on this. A checkpointed
 //! function is a body whose whole block is marked: see [`Body::read_region`].
 
+mod aliases;
 mod arguments;
 mod assigned;
 mod bounds;
@@ -172,6 +173,7 @@ impl Body {
         let mut block = block.clone();
         let regions = regions::read(&mut block, whole, returns, cx, findings);
         let mut locals = scope::resolve(&mut block, parameters, &cx.roles.dtype);
+        aliases::expand(&mut block, &mut locals, &regions, cx);
         scope::lend(&block, &mut locals);
         Self { block, returns, locals, regions }
     }
@@ -193,5 +195,30 @@ impl Body {
         let dissolve = pass == Pass::Inference;
         let edges = liveness::analyse(&mut block, &self.locals, &self.regions, dissolve);
         rewrite::write(block, self, &edges, pass, failure, cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quote::quote;
+    use syn::parse_quote;
+
+    /// A context with one helper, `helper`, that has versions of its own.
+    pub fn context() -> Context {
+        Context {
+            roles: Roles {
+                dtype: parse_quote!(E),
+                device: parse_quote!(D),
+            },
+            rt: quote!(rt),
+            owner: "Net".to_owned(),
+            twins: vec![Twin {
+                name: parse_quote!(helper),
+                receiver: true,
+                returns_result: false,
+            }],
+            plain_methods: Vec::new(),
+        }
     }
 }

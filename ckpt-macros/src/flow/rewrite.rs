@@ -198,9 +198,14 @@ impl Writer<'_> {
 
     /// Whether `args` use what an exclusive borrow of `place` would hold while they are evaluated.
     fn hoists(&self, place: &Expr, access: Access, args: &[Expr]) -> bool {
-        self.training
-            && access == Access::Exclusive
-            && SelfUse::of(self.cx, |f| args.iter().for_each(|a| f.visit_expr(a))).meets(place)
+        if !self.training || access == Access::Shared {
+            return false;
+        }
+        let uses = SelfUse::of(self.cx, |f| args.iter().for_each(|a| f.visit_expr(a)));
+        let lent = |id: &LocalId| self.body.locals.get(*id).lent.is_some();
+        // A lent local may borrow the very part of `self`.
+        uses.meets(place)
+            || places::root(place) == Some(Root::Itself) && uses.locals.iter().any(lent)
     }
 
     fn rewritten(&mut self, mut e: Expr) -> Expr {
@@ -762,6 +767,11 @@ impl VisitMut for Writer<'_> {
         }
     }
 
+    fn visit_block_mut(&mut self, b: &mut Block) {
+        visit_mut::visit_block_mut(self, b);
+        end_statements(&mut b.stmts);
+    }
+
     fn visit_stmt_mut(&mut self, s: &mut Stmt) {
         if let Stmt::Local(l) = s
             && let Some(id) = region_of(&l.attrs)
@@ -815,12 +825,24 @@ impl VisitMut for Writer<'_> {
             }
             Arguments::Statements(statements) => {
                 statements.iter_mut().for_each(|s| self.visit_stmt_mut(s));
+                end_statements(statements);
             }
             Arguments::Opaque(tokens) => *tokens = self.rename_self(std::mem::take(tokens)),
         });
     }
 
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+}
+
+/// A block or a loop that became an expression needs a semicolon where others follow.
+fn end_statements(statements: &mut [Stmt]) {
+    if let Some((_, before)) = statements.split_last_mut() {
+        for s in before {
+            if let Stmt::Expr(Expr::Verbatim(_), semi @ None) = s {
+                *semi = Some(Default::default());
+            }
+        }
+    }
 }
 
 /// Whether an expression calls a module of `self` or a twin.
