@@ -26,13 +26,7 @@ use super::{
 pub fn expand(block: &mut Block, locals: &mut Locals, regions: &[Region], cx: &Context) {
     let mut pinned = Pinned(BTreeSet::new());
     pinned.visit_block(block);
-    let mut e = Expander {
-        locals,
-        regions,
-        cx,
-        pinned: pinned.0,
-        places: BTreeMap::new(),
-    };
+    let mut e = Expander { locals, regions, cx, pinned: pinned.0, places: BTreeMap::new() };
     e.visit_block_mut(block);
 }
 
@@ -144,13 +138,8 @@ impl Expander<'_> {
         self.locals.get_mut(number).copy = true;
         let (rt, name) = (&self.cx.rt, encode(number, Span::call_site()));
         self.places.insert(item, parse_quote!(#source[#name]));
-        *f.pat = Pat::Ident(syn::PatIdent {
-            attrs: Vec::new(),
-            by_ref: None,
-            mutability: None,
-            ident: name,
-            subpat: None,
-        });
+        *f.pat =
+            Pat::Ident(syn::PatIdent { attrs: Vec::new(), by_ref: None, mutability: None, ident: name, subpat: None });
         *f.expr = parse_quote!(
             0..::core::iter::ExactSizeIterator::len(&#rt::__private::blocks(&#source))
         );
@@ -243,11 +232,18 @@ mod tests {
     #[test]
     fn a_name_of_a_field_is_the_field() {
         same(
-            parse_quote!({ let l = &self.l; f(l, l.w.clone(), *l) }),
+            parse_quote!({
+                let l = &self.l;
+                f(l, l.w.clone(), *l)
+            }),
             parse_quote!({ f(&self.l, self.l.w.clone(), self.l) }),
         );
         same(
-            parse_quote!({ let b = &self.b; let c = &b.c[0]; c.forward(x) }),
+            parse_quote!({
+                let b = &self.b;
+                let c = &b.c[0];
+                c.forward(x)
+            }),
             parse_quote!({ self.b.c[0].forward(x) }),
         );
     }
@@ -255,19 +251,37 @@ mod tests {
     #[test]
     fn a_name_that_a_macro_needs_stays() {
         same(
-            parse_quote!({ let l = &self.l; note!(=> l); }),
-            parse_quote!({ let l = &self.l; note!(=> l); }),
+            parse_quote!({
+                let l = &self.l;
+                note!(=> l);
+            }),
+            parse_quote!({
+                let l = &self.l;
+                note!(=> l);
+            }),
         );
     }
 
     #[test]
     fn a_loop_counts_where_its_body_uses_more_of_the_module() {
         same(
-            parse_quote!({ for b in &self.blocks { x = self.mix(b.forward(x)); } }),
-            parse_quote!({ for b in &self.blocks { x = self.mix(b.forward(x)); } }),
+            parse_quote!({
+                for b in &self.blocks {
+                    x = self.mix(b.forward(x));
+                }
+            }),
+            parse_quote!({
+                for b in &self.blocks {
+                    x = self.mix(b.forward(x));
+                }
+            }),
         );
         same(
-            parse_quote!({ for b in &self.blocks { x = self.helper(b.forward(x)); } }),
+            parse_quote!({
+                for b in &self.blocks {
+                    x = self.helper(b.forward(x));
+                }
+            }),
             parse_quote!({
                 for __ckpt_i in 0..::core::iter::ExactSizeIterator::len(&rt::__private::blocks(&self.blocks)) {
                     x = self.helper(self.blocks[__ckpt_i].forward(x));

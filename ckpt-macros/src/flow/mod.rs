@@ -207,17 +207,10 @@ mod tests {
     /// A context with one helper, `helper`, that has versions of its own.
     pub fn context() -> Context {
         Context {
-            roles: Roles {
-                dtype: parse_quote!(E),
-                device: parse_quote!(D),
-            },
+            roles: Roles { dtype: parse_quote!(E), device: parse_quote!(D) },
             rt: quote!(rt),
             owner: "Net".to_owned(),
-            twins: vec![Twin {
-                name: parse_quote!(helper),
-                receiver: true,
-                returns_result: false,
-            }],
+            twins: vec![Twin { name: parse_quote!(helper), receiver: true, returns_result: false }],
             plain_methods: Vec::new(),
         }
     }

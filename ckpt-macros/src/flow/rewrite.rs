@@ -204,8 +204,7 @@ impl Writer<'_> {
         let uses = SelfUse::of(self.cx, |f| args.iter().for_each(|a| f.visit_expr(a)));
         let lent = |id: &LocalId| self.body.locals.get(*id).lent.is_some();
         // A lent local may borrow the very part of `self`.
-        uses.meets(place)
-            || places::root(place) == Some(Root::Itself) && uses.locals.iter().any(lent)
+        uses.meets(place) || places::root(place) == Some(Root::Itself) && uses.locals.iter().any(lent)
     }
 
     fn rewritten(&mut self, mut e: Expr) -> Expr {
