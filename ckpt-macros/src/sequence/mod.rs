@@ -1,0 +1,121 @@
+//! `checkpoint_sequential!`: a run of layers cut into segments, as a type, as a struct with named
+//! layers, or as an expression.
+//!
+//! [`position`] tells the three apart, [`layers`] writes the type and the expression, [`named`] the
+//! struct.
+
+mod layers;
+mod named;
+mod position;
+#[cfg(test)]
+mod tests;
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::{Token, parse::ParseStream};
+
+use crate::{
+    diagnostic::{Findings, codes},
+    options::{self, Options, Segments},
+};
+use position::Form;
+
+/// The macro.
+pub fn expand(input: TokenStream) -> TokenStream {
+    let mut findings = Findings::new();
+    let mut options = Options::default();
+    let mut rest = TokenStream::new();
+    let parser = |stream: ParseStream<'_>| -> syn::Result<()> {
+        options = Options::parse(stream, options::SEQUENCE, true, &mut findings)?;
+        if stream.peek(Token![;]) {
+            stream.parse::<Token![;]>()?;
+        }
+        rest = stream.parse()?;
+        Ok(())
+    };
+    if let Err(e) = syn::parse::Parser::parse2(parser, input) {
+        findings.push_syn(&e);
+    }
+    match position::tell(rest, &mut findings) {
+        Some(Form::Type(types)) => layers::as_type(&options, &types, findings),
+        Some(Form::Value(input, values)) => {
+            layers::as_expression(&options, &input, &values, findings)
+        }
+        Some(Form::Struct(item)) => named::expand(&options, item, findings),
+        None => findings.into_tokens(),
+    }
+}
+
+/// The segments asked for, held against the number of layers; reports where they do not fit.
+fn segments(options: &Options, layers: usize, findings: &mut Findings) -> Segments {
+    let whole = || Segments::Count(1, Span::call_site());
+    if layers == 0 {
+        findings.push_span(
+            codes::SYNTAX,
+            Span::call_site(),
+            "a sequence needs at least one layer",
+            "write its layers after the options, separated by commas",
+        );
+        return whole();
+    }
+    match &options.segments {
+        None => {
+            // One that is written wrongly is reported where it is written.
+            if findings.is_empty() {
+                findings.push_span(
+                    codes::SEGMENTS,
+                    Span::call_site(),
+                    "this sequence does not say into how many segments it is cut",
+                    format!("begin with `segments = N,`, N from 1 to {layers}, or `each,`"),
+                );
+            }
+            whole()
+        }
+        Some(Segments::Count(n, span)) if *n > layers => {
+            findings.push_span(
+                codes::SEGMENTS,
+                *span,
+                format!("{n} segments cannot be cut out of {layers} layers"),
+                format!(
+                    "write a number from 1 to {layers}, or `each` for a segment of every layer"
+                ),
+            );
+            whole()
+        }
+        Some(segments) => segments.clone(),
+    }
+}
+
+/// How wide the run time's tuples of layers are.
+const WIDEST: usize = 16;
+
+/// A tuple of layers, or a balanced tree of `pair`s of such tuples.
+fn tree(
+    layers: &[TokenStream],
+    pair: &dyn Fn(TokenStream, TokenStream) -> TokenStream,
+) -> TokenStream {
+    let tuples: Vec<_> = layers
+        .chunks(
+            layers
+                .len()
+                .div_ceil(layers.len().div_ceil(WIDEST).max(1))
+                .max(1),
+        )
+        .map(|chunk| quote!((#(#chunk,)*)))
+        .collect();
+    joined(&tuples, pair)
+}
+
+fn joined(
+    tuples: &[TokenStream],
+    pair: &dyn Fn(TokenStream, TokenStream) -> TokenStream,
+) -> TokenStream {
+    match tuples {
+        [] => quote!(()),
+        [one] => one.to_token_stream(),
+        more => {
+            let (left, right) = more.split_at(more.len().div_ceil(2));
+            pair(joined(left, pair), joined(right, pair))
+        }
+    }
+}
