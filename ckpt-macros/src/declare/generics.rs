@@ -96,7 +96,25 @@ fn is_layer(ty: &Type, name: &Ident) -> bool {
 impl Declaration {
     /// The parameters of an impl, bounds included.
     pub fn parameters(&self) -> Vec<TokenStream> {
-        self.generics.params.iter().map(undefaulted).collect()
+        let rt = &self.rt;
+        self.generics
+            .params
+            .iter()
+            .map(|p| match p {
+                GenericParam::Type(t) if self.is_bounded_dtype(t) => {
+                    let mut t = t.clone();
+                    t.bounds.push(syn::parse_quote!(#rt::Real));
+                    undefaulted(&t.into())
+                }
+                p => undefaulted(p),
+            })
+            .collect()
+    }
+
+    /// Whether this is the dtype with its bounds inline. Ours joins them there, or those of the
+    /// where-clause: bounds in both places are a lint.
+    fn is_bounded_dtype(&self, parameter: &TypeParam) -> bool {
+        parameter.ident == self.roles.dtype && !parameter.bounds.is_empty()
     }
 
     /// The struct's type with some of its type parameters replaced.
@@ -115,15 +133,20 @@ impl Declaration {
         self.applied(|_| None)
     }
 
-    /// What every impl asks: the user's where-clause, and a dtype that layers can be built of.
+    /// What every impl asks beside its parameters' bounds: the user's where-clause, and a dtype
+    /// that layers can be built of.
     pub fn predicates(&self) -> Vec<TokenStream> {
         let (rt, dtype) = (&self.rt, &self.roles.dtype);
+        let inline = self
+            .generics
+            .type_params()
+            .any(|p| self.is_bounded_dtype(p));
         self.generics
             .where_clause
             .iter()
             .flat_map(|w| &w.predicates)
             .map(ToTokens::to_token_stream)
-            .chain([quote!(#dtype: #rt::Real)])
+            .chain((!inline).then(|| quote!(#dtype: #rt::Real)))
             .collect()
     }
 
