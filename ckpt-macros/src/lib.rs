@@ -4,6 +4,8 @@
 mod declare;
 mod diagnostic;
 mod direction;
+#[cfg(test)]
+mod expansions;
 mod hygiene;
 mod options;
 mod roles;

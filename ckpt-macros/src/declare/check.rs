@@ -1,7 +1,7 @@
 //! The rules of a declaration. Each pushes what it finds and none returns early.
 
 use quote::ToTokens;
-use syn::{Expr, ExprLit, GenericArgument, Lit, PathArguments, Type, TypeParamBound};
+use syn::{Expr, ExprLit, GenericArgument, Lit, PathArguments, Type};
 
 use super::syntax::{Declaration, Field, Role, Step};
 use crate::{
@@ -12,8 +12,6 @@ use crate::{
 
 /// Every rule.
 pub fn check(d: &Declaration, findings: &mut Findings) {
-    lifetimes(d, findings);
-    dtype_bounds(d, findings);
     scalars(d, findings);
     policies(d, findings);
     layers(d, findings);
@@ -25,54 +23,6 @@ pub fn check(d: &Declaration, findings: &mut Findings) {
     }
     for step in d.steps() {
         segments(&step, findings);
-    }
-}
-
-fn lifetimes(d: &Declaration, findings: &mut Findings) {
-    for lifetime in d.generics.lifetimes() {
-        findings.push(
-            codes::SIGNATURE,
-            lifetime,
-            "a model owns its parameters, so it can have no lifetime",
-            "hold the value itself, or an `Arc` of it in a `#[skip]` field",
-        );
-    }
-}
-
-/// `TensorCollection::To<E2: Dtype, ..>` names the struct for any dtype.
-fn dtype_bounds(d: &Declaration, findings: &mut Findings) {
-    const NARROWER: &[&str] = &["Real", "Float", "SampleUniform", "Num", "FromPrimitive"];
-    let inline = d
-        .generics
-        .type_params()
-        .filter(|p| p.ident == d.roles.dtype)
-        .flat_map(|p| &p.bounds);
-    let clause = d
-        .generics
-        .where_clause
-        .iter()
-        .flat_map(|w| &w.predicates)
-        .filter_map(|p| match p {
-            syn::WherePredicate::Type(p)
-                if matches!(&p.bounded_ty, Type::Path(t) if t.path.is_ident(&d.roles.dtype)) =>
-            {
-                Some(&p.bounds)
-            }
-            _ => None,
-        })
-        .flatten();
-    for bound in inline.chain(clause) {
-        if let TypeParamBound::Trait(t) = bound
-            && let Some(last) = t.path.segments.last()
-            && NARROWER.contains(&last.ident.to_string().as_str())
-        {
-            findings.push(
-                codes::FIXED_DTYPE_OR_DEVICE,
-                bound,
-                format!("a struct bounded by `{}` is not there for every dtype, so its dtype cannot be changed as that of dfdx's modules can", last.ident),
-                format!("write `{}: Dtype` on the struct: the emitted impls ask for the rest, and so can yours", d.roles.dtype),
-            );
-        }
     }
 }
 

@@ -2,11 +2,12 @@
 //! builder that names the model without dtype and device.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::GenericParam;
 
 use super::{
     generics,
+    markers::at,
     marks::Init,
     syntax::{Declaration, Field, Role},
 };
@@ -216,13 +217,16 @@ fn visit(d: &Declaration, field: &Field) -> Option<TokenStream> {
         ),
         Role::Skip | Role::Policy => return None,
     };
-    let (kind, text, member) = (call_site(kind), &field.tensor_name, &field.member);
+    // Spanned with the type too: an error is underlined from the path's first token to its last.
+    let kind = proc_macro2::Ident::new(kind, at(&field.ty));
+    let this = call_site("__ckpt_self");
+    let (text, member) = (&field.tensor_name, &field.member);
     let options = options.into_iter();
-    Some(quote! {
+    Some(quote_spanned! {at(&field.ty)=>
         <Self as #nn::TensorCollection<#dtype, #device>>::#kind(
             #text,
-            |__ckpt_s| &__ckpt_s.#member,
-            |__ckpt_s| &mut __ckpt_s.#member
+            |#this| &#this.#member,
+            |#this| &mut #this.#member
             #(, #options)*
         )
     })

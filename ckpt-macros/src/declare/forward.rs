@@ -5,9 +5,11 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
 
-use super::syntax::{Declaration, Step};
+use super::{
+    markers::at,
+    syntax::{Declaration, Step},
+};
 use crate::{
     direction::Direction,
     hygiene::{call_site, numbered},
@@ -114,7 +116,7 @@ fn body(d: &Declaration, direction: Direction, steps: &[Step<'_>]) -> TokenStrea
     let lines = steps.iter().map(|step| {
         let (member, options) = (&step.field.member, step.options);
         let site = options.site(rt, &d.region_name(step.field));
-        let span = step.field.ty.span().resolved_at(proc_macro2::Span::call_site());
+        let span = at(&step.field.ty);
         let call = if !step.is_region() {
             let (trait_, method) = (direction.module(rt), direction.method("try_forward"));
             quote_spanned!(span=> #trait_::#method(#borrow #this.#member, #x))

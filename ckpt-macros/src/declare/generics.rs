@@ -6,7 +6,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{GenericParam, Generics, Type, TypeParam, WherePredicate};
+use syn::{GenericParam, Generics, Type, TypeParam, TypeParamBound, WherePredicate};
 
 use super::syntax::{Declaration, Field, Role};
 use crate::{
@@ -15,44 +15,104 @@ use crate::{
     roles::Roles,
 };
 
+/// A type parameter that is a layer.
+pub struct Child {
+    pub name: Ident,
+    /// What the struct asks of it, which it must not.
+    bound: Option<TokenStream>,
+}
+
 /// The type parameters that are layers: those in a layer's type that nothing is asked of.
 ///
 /// Nothing can be asked of them on the struct, since no bound could be proved of `F::To<E2, D2>`
-/// for any `E2`. A bounded parameter is a shape or the like, unless a field is one, which is a
-/// finding.
-pub fn children(
+/// for any `E2`. So a bounded parameter is a shape or the like, unless a field is of that type.
+pub fn children(generics: &Generics, roles: &Roles, fields: &[Field]) -> Vec<Child> {
+    let layers: Vec<_> = fields
+        .iter()
+        .filter(|f| matches!(f.role, Role::Module { .. }))
+        .map(|f| &f.ty)
+        .collect();
+    generics
+        .type_params()
+        .filter(|p| p.ident != roles.dtype && p.ident != roles.device)
+        .map(|p| Child {
+            name: p.ident.clone(),
+            bound: bound(generics, p),
+        })
+        .filter(|child| match child.bound {
+            None => layers.iter().any(|ty| mentions(ty, &child.name)),
+            Some(_) => layers.iter().any(|ty| is_layer(ty, &child.name)),
+        })
+        .collect()
+}
+
+/// Reports what keeps dfdx from naming the struct for any dtype and device; true if nothing does.
+pub fn check(
     generics: &Generics,
     roles: &Roles,
-    fields: &[Field],
+    children: &[Child],
     findings: &mut Findings,
-) -> Vec<Ident> {
-    let mut children = Vec::new();
-    for parameter in generics.type_params() {
-        let name = &parameter.ident;
-        let layers = || {
-            fields
-                .iter()
-                .filter(|f| matches!(f.role, Role::Module { .. }))
-        };
-        if *name == roles.dtype || *name == roles.device || !layers().any(|f| mentions(&f.ty, name))
-        {
-            continue;
-        }
-        let Some(bound) = bound(generics, parameter) else {
-            children.push(name.clone());
-            continue;
-        };
-        if layers().any(|f| is_layer(&f.ty, name)) {
-            findings.push(
-                codes::FIXED_DTYPE_OR_DEVICE,
-                bound,
-                format!("the layer `{name}` is bounded on the struct, and the bound cannot be proved of the `{name}` of another dtype or device"),
-                "remove the bound: the macro asks of the layer what each impl needs",
-            );
-            children.push(name.clone());
-        }
+) -> bool {
+    let mut rebuildable = true;
+    for lifetime in generics.lifetimes() {
+        rebuildable = false;
+        findings.push(
+            codes::SIGNATURE,
+            lifetime,
+            "a model owns its parameters, so it can have no lifetime",
+            "hold the value itself, or an `Arc` of it in a `#[skip]` field",
+        );
     }
-    children
+    for Child { name, bound } in children {
+        let Some(bound) = bound else { continue };
+        rebuildable = false;
+        findings.push(
+            codes::FIXED_DTYPE_OR_DEVICE,
+            bound,
+            format!("the layer `{name}` is bounded on the struct, and the bound cannot be proved of the `{name}` of another dtype or device"),
+            "remove the bound: the macro asks of the layer what each impl needs",
+        );
+    }
+    for (bound, word) in narrow_dtype(generics, roles) {
+        rebuildable = false;
+        findings.push(
+            codes::FIXED_DTYPE_OR_DEVICE,
+            bound,
+            format!("a struct bounded by `{word}` is not there for every dtype, so its dtype cannot be changed as that of dfdx's modules can"),
+            format!("write `{}: Dtype` on the struct: the emitted impls ask for the rest, and so can yours", roles.dtype),
+        );
+    }
+    rebuildable
+}
+
+/// Bounds of the dtype that `TensorCollection::To<E2: Dtype, ..>` does not give.
+fn narrow_dtype<'a>(
+    generics: &'a Generics,
+    roles: &'a Roles,
+) -> impl Iterator<Item = (&'a TypeParamBound, &'a Ident)> {
+    const NARROW: &[&str] = &["Real", "Float", "SampleUniform", "Num", "FromPrimitive"];
+    let inline = generics
+        .type_params()
+        .filter(|p| p.ident == roles.dtype)
+        .flat_map(|p| &p.bounds);
+    let clause = generics
+        .where_clause
+        .iter()
+        .flat_map(|w| &w.predicates)
+        .filter_map(|p| match p {
+            WherePredicate::Type(p) if is(&p.bounded_ty, &roles.dtype) => Some(&p.bounds),
+            _ => None,
+        })
+        .flatten();
+    inline.chain(clause).filter_map(|bound| match bound {
+        TypeParamBound::Trait(t) => {
+            let last = &t.path.segments.last()?.ident;
+            NARROW
+                .contains(&last.to_string().as_str())
+                .then_some((bound, last))
+        }
+        _ => None,
+    })
 }
 
 fn bound(generics: &Generics, parameter: &TypeParam) -> Option<TokenStream> {
@@ -104,7 +164,7 @@ impl Declaration {
                 GenericParam::Type(t) if self.is_bounded_dtype(t) => {
                     let mut t = t.clone();
                     t.bounds.push(syn::parse_quote!(#rt::Real));
-                    undefaulted(&t.into())
+                    undefaulted(&GenericParam::Type(t))
                 }
                 p => undefaulted(p),
             })

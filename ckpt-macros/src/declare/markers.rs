@@ -1,6 +1,6 @@
 //! What a struct passes on from its fields, and what it asks of them.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Type, spanned::Spanned};
 
@@ -11,7 +11,7 @@ pub fn markers(d: &Declaration) -> TokenStream {
     let (rt, this) = (&d.rt, d.this());
     let parameters = d.parameters();
     let predicates = d.predicates();
-    let layers = distinct(d, |_| true);
+    let layers = distinct(d);
     let marker = |name: TokenStream| {
         quote! {
             #[automatically_derived]
@@ -32,57 +32,47 @@ pub fn markers(d: &Declaration) -> TokenStream {
     quote!(#replay_safe #stateless)
 }
 
-/// Calls that hold each layer to what its region asks, at the layer's own tokens. Layers that
-/// mention a generic child are held to it where the child is known.
+/// Calls that hold each recomputed layer to being replay-safe, at the layer's own tokens. Layers
+/// that mention a generic child are held to it where the child is known, and those of a custom
+/// forward by the macro that sees which of them are in a region.
 pub fn requirements(d: &Declaration) -> TokenStream {
+    if d.options.custom_forward {
+        return TokenStream::new();
+    }
     let rt = &d.rt;
-    let (dtype, device) = (&d.roles.dtype, &d.roles.device);
     let parameters = d.parameters();
     let predicates = d.predicates();
-    let known = |ty: &Type| !d.mentions_child(ty);
-    let modules = distinct(d, known)
-        .into_iter()
-        .map(|ty| quote_spanned!(at(ty)=> #rt::__private::require_module_field::<#ty, #dtype, #device>();));
-    // With a custom forward the impl's macro knows which layers are in a region.
-    let steps = if d.options.custom_forward {
-        Vec::new()
-    } else {
-        d.steps()
-    };
-    let regions = steps
+    let steps = d.steps();
+    let layers = steps
         .iter()
-        .filter(|s| s.is_region() && known(&s.field.ty))
+        .filter(|s| s.recomputes() && !d.mentions_child(&s.field.ty))
         .map(|s| {
             let ty = &s.field.ty;
-            let replay = s
-                .recomputes()
-                .then(|| quote_spanned!(at(ty)=> #rt::__private::require_replay_safe::<#ty>();));
-            quote_spanned!(at(ty)=> #rt::__private::require_cloneable::<#ty>(); #replay)
+            quote_spanned!(at(ty)=> #rt::__private::require_replay_safe::<#ty>();)
         });
     quote! {
         #[allow(dead_code, clippy::extra_unused_type_parameters)]
-        fn __ckpt_requirements<#(#parameters),*>()
+        fn __ckpt_replay_safe<#(#parameters),*>()
         where
             #(#predicates,)*
         {
-            #(#modules)*
-            #(#regions)*
+            #(#layers)*
         }
     }
 }
 
-fn at(ty: &Type) -> proc_macro2::Span {
-    ty.span().resolved_at(proc_macro2::Span::call_site())
+/// A type's place, for tokens whose names are looked up where the macro stands.
+pub fn at(ty: &Type) -> Span {
+    ty.span().resolved_at(Span::call_site())
 }
 
 /// The layers' types, each once.
-fn distinct(d: &Declaration, keep: impl Fn(&Type) -> bool) -> Vec<&Type> {
+fn distinct(d: &Declaration) -> Vec<&Type> {
     let mut seen = Vec::new();
     d.fields
         .iter()
         .filter(|f| matches!(f.role, Role::Module { .. }))
         .map(|f| &f.ty)
-        .filter(|ty| keep(ty))
         .filter(|ty| {
             let text = ty.to_token_stream().to_string();
             let new = !seen.contains(&text);

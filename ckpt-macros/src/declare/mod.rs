@@ -23,6 +23,7 @@ use crate::{
     options::{self, Options},
 };
 pub use collection::nested;
+pub use markers::at;
 use syntax::Declaration;
 
 /// The helper attribute that carries the options from the attribute to the derive.
@@ -113,6 +114,9 @@ pub fn derive(item: TokenStream) -> TokenStream {
     let mut out = findings.into_tokens();
     if let Some(declaration) = &declaration {
         out.extend(collection::builder(declaration));
+        if !declaration.rebuildable {
+            return out;
+        }
         let impls = [
             collection::tensor_collection(declaration, sound),
             collection::build_on_device(declaration),

@@ -30,6 +30,9 @@ pub struct Declaration {
     /// Its doc comments.
     pub docs: Vec<Attribute>,
     pub fields: Vec<Field>,
+    /// Whether its bounds let dfdx name it for any dtype and device, without which no impl can be
+    /// written.
+    pub rebuildable: bool,
 }
 
 /// One field that is there after `#[cfg]`.
@@ -80,12 +83,14 @@ impl Declaration {
             .map(|(n, f)| Field::read(n, f, findings))
             .collect();
         let roles = roles?;
-        let children = generics::children(&input.generics, &roles, &fields, findings);
+        let children = generics::children(&input.generics, &roles, &fields);
+        let rebuildable = generics::check(&input.generics, &roles, &children, findings);
         Some(Self {
             rt: options.runtime(),
             options,
             roles,
-            children,
+            children: children.into_iter().map(|c| c.name).collect(),
+            rebuildable,
             visibility: input.vis,
             name: input.ident,
             generics: input.generics,

@@ -16,10 +16,11 @@ pub fn as_type(options: &Options, types: &[Type], mut findings: Findings) -> Tok
     let rt = options.runtime();
     let count = match segments(options, types.len(), &mut findings) {
         Segments::Count(n, _) => n,
-        Segments::Each(_) => types.len(),
+        // The run time's word for `each`.
+        Segments::Each(_) => 0,
     };
     let layers: Vec<_> = types.iter().map(ToTokens::to_token_stream).collect();
-    let layers = tree(&layers, &|a, b| quote!(#rt::Concat<#a, #b>));
+    let layers = tree(&layers, 12, &|a, b| quote!(#rt::Concat<#a, #b>));
     let sequential = quote!(#rt::Sequential<#count, #layers>);
     if findings.is_empty() {
         return sequential;
@@ -48,7 +49,7 @@ pub fn as_expression(
     let segments = segments(options, values.len(), &mut findings).to_value(&rt);
     let site = options.site(&rt, "checkpoint_sequential");
     let layers: Vec<_> = values.iter().map(|v| lent(&rt, v)).collect();
-    let layers = tree(&layers, &|a, b| quote!(#rt::Concat(#a, #b)));
+    let layers = tree(&layers, 8, &|a, b| quote!(#rt::Concat(#a, #b)));
     let call = quote!(#rt::__private::sequence(#site, #segments, #input, #layers));
     let errors = findings.into_tokens();
     if errors.is_empty() {

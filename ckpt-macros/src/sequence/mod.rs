@@ -86,21 +86,17 @@ fn segments(options: &Options, layers: usize, findings: &mut Findings) -> Segmen
     }
 }
 
-/// How wide the run time's tuples of layers are.
-const WIDEST: usize = 16;
-
-/// A tuple of layers, or a balanced tree of `pair`s of such tuples.
+/// A tuple of layers, or a balanced tree of `pair`s of tuples at most `widest` wide, which is what
+/// the run time has tuples for.
 fn tree(
     layers: &[TokenStream],
+    widest: usize,
     pair: &dyn Fn(TokenStream, TokenStream) -> TokenStream,
 ) -> TokenStream {
+    let tuples = layers.len().div_ceil(widest).max(1);
+    let width = layers.len().div_ceil(tuples).max(1);
     let tuples: Vec<_> = layers
-        .chunks(
-            layers
-                .len()
-                .div_ceil(layers.len().div_ceil(WIDEST).max(1))
-                .max(1),
-        )
+        .chunks(width)
         .map(|chunk| quote!((#(#chunk,)*)))
         .collect();
     joined(&tuples, pair)

@@ -6,16 +6,16 @@
 //! a second.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{GenericParam, ItemStruct};
 
 use super::segments;
 use crate::{
-    declare::{generics, nested},
+    declare::{at, generics, nested},
     diagnostic::{Findings, codes},
     direction::Direction,
     hygiene::{call_site, numbered, spoken},
-    options::Options,
+    options::{Kind, Options},
 };
 
 /// One layer.
@@ -39,16 +39,18 @@ struct Sequence<'a> {
     segments: TokenStream,
 }
 
-/// The struct and its impls; the struct as written beside errors.
+/// The struct and its impls. They are written beside errors too, so that one mistake does not give
+/// another message at each use, unless the struct cannot be made generic over its layers.
 pub fn expand(options: &Options, item: ItemStruct, mut findings: Findings) -> TokenStream {
-    check(options, &item, &mut findings);
-    let count = item.fields.len();
-    let segments = segments(options, count, &mut findings).to_value(&options.runtime());
-    if !findings.is_empty() {
-        let errors = findings.into_tokens();
-        let item = without_marks(item);
+    let item = checked(options, item, &mut findings);
+    let segments = segments(options, item.fields.len(), &mut findings).to_value(&options.runtime());
+    let errors = findings.into_tokens();
+    let foreign = |p: &GenericParam| !matches!(p, GenericParam::Const(_));
+    if item.fields.is_empty() || item.generics.params.iter().any(foreign) {
         return quote!(#item #errors);
     }
+    let debug_and_clone = derives(&item);
+    let requirements = requirements(options, &item);
     let (item, layers) = generalise(item);
     let sequence = Sequence {
         options,
@@ -56,13 +58,7 @@ pub fn expand(options: &Options, item: ItemStruct, mut findings: Findings) -> To
         name: item.ident.clone(),
         constants: constants(&item, true),
         arguments: constants(&item, false),
-        predicates: item
-            .generics
-            .where_clause
-            .iter()
-            .flat_map(|w| &w.predicates)
-            .map(ToTokens::to_token_stream)
-            .collect(),
+        predicates: predicates(&item),
         layers,
         segments,
     };
@@ -76,15 +72,16 @@ pub fn expand(options: &Options, item: ItemStruct, mut findings: Findings) -> To
         let (plain, taped, module) = (sequence.plain(d), sequence.taped(d), sequence.module(d));
         quote!(#plain #taped #module)
     });
-    let debug_and_clone = derives(&item);
     quote! {
         #debug_and_clone
         #item
-        const _: () = { #(#impls)* #(#runs)* };
+        const _: () = { #(#impls)* #(#runs)* #requirements };
+        #errors
     }
 }
 
-fn check(options: &Options, item: &ItemStruct, findings: &mut Findings) {
+/// The struct without the attributes that have no place in a sequence, which are reported.
+fn checked(options: &Options, mut item: ItemStruct, findings: &mut Findings) -> ItemStruct {
     if let Some(builder) = &options.builder {
         findings.push(
             codes::UNKNOWN_OPTION,
@@ -103,34 +100,27 @@ fn check(options: &Options, item: &ItemStruct, findings: &mut Findings) {
             );
         }
     }
-    for field in &item.fields {
-        for attribute in &field.attrs {
+    for field in &mut item.fields {
+        field.attrs.retain(|attribute| {
             let path = attribute.path();
-            if path.is_ident("cfg") || path.is_ident("cfg_attr") {
-                findings.push(
-                    codes::MISPLACED_MARK,
-                    attribute,
+            let (message, help) = if path.is_ident("cfg") || path.is_ident("cfg_attr") {
+                (
                     "a sequence is cut before conditions are known",
                     "use `#[checkpointed]` on a struct, whose fields may be conditional",
-                );
+                )
             } else if path.is_ident("checkpoint") {
-                findings.push(
-                    codes::MISPLACED_MARK,
-                    attribute,
+                (
                     "the layers of a sequence are not marked one by one",
                     "say at its head how it is cut: `segments = N;` or `each;`",
-                );
-            }
-        }
+                )
+            } else {
+                return true;
+            };
+            findings.push(codes::MISPLACED_MARK, attribute, message, help);
+            false
+        });
     }
-}
-
-/// The struct as the user wrote it, without our marks, which nothing else knows.
-fn without_marks(mut item: ItemStruct) -> TokenStream {
-    for field in &mut item.fields {
-        field.attrs.retain(|a| !a.path().is_ident("checkpoint"));
-    }
-    item.into_token_stream()
+    item
 }
 
 /// Makes the struct generic over its layers.
@@ -169,6 +159,44 @@ fn constants(item: &ItemStruct, declared: bool) -> Vec<TokenStream> {
             }
         })
         .collect()
+}
+
+/// The user's where-clause.
+fn predicates(item: &ItemStruct) -> Vec<TokenStream> {
+    item.generics
+        .where_clause
+        .iter()
+        .flat_map(|w| &w.predicates)
+        .map(ToTokens::to_token_stream)
+        .collect()
+}
+
+/// Calls that hold each layer to being replay-safe, at its own tokens. A layer is written as its
+/// builder, and what it builds is the same whatever the dtype and the device.
+fn requirements(options: &Options, item: &ItemStruct) -> TokenStream {
+    if options.kind != Kind::Recompute {
+        return TokenStream::new();
+    }
+    let rt = options.runtime();
+    let constants = constants(item, true);
+    let predicates = predicates(item);
+    let layers = item.fields.iter().map(|f| {
+        let ty = &f.ty;
+        quote_spanned! {at(ty)=>
+            #rt::__private::require_replay_safe::<
+                <#ty as #rt::__private::dfdx::nn::BuildOnDevice<#rt::__private::dfdx::tensor::Cpu, ::core::primitive::f32>>::Built,
+            >();
+        }
+    });
+    quote! {
+        #[allow(dead_code)]
+        fn __ckpt_replay_safe<#(#constants),*>()
+        where
+            #(#predicates,)*
+        {
+            #(#layers)*
+        }
+    }
 }
 
 /// `Clone` and `Debug`, as dfdx's modules have them, where the user derives nothing.
