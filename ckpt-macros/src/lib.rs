@@ -26,10 +26,7 @@ pub fn checkpointed(options: TokenStream, item: TokenStream) -> TokenStream {
 /// What `#[checkpointed]` on a struct hands over to: a derive sees the fields after their `#[cfg]`s
 /// are resolved, an attribute before.
 #[doc(hidden)]
-#[proc_macro_derive(
-    __CheckpointedStruct,
-    attributes(__ckpt, checkpoint, param, buffer, scalar, skip, policy)
-)]
+#[proc_macro_derive(__CheckpointedStruct, attributes(__ckpt, checkpoint, param, buffer, scalar, skip, policy))]
 pub fn derive_checkpointed_struct(item: TokenStream) -> TokenStream {
     declare::derive(item.into()).into()
 }

@@ -70,10 +70,8 @@ fn layers(d: &Declaration, findings: &mut Findings) {
 }
 
 fn not_a_layer(ty: &Type) -> Option<&'static str> {
-    const NUMBERS: &[&str] = &[
-        "bool", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128",
-        "isize", "f32", "f64",
-    ];
+    const NUMBERS: &[&str] =
+        &["bool", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64"];
     const OTHERS: &[&str] = &[
         "PhantomData",
         "String",
@@ -100,9 +98,7 @@ fn not_a_layer(ty: &Type) -> Option<&'static str> {
                     "a tensor that learns is `#[param(init = ..)]`, one that does not `#[buffer]`, and both need `forward = custom`",
                 )
             } else if NUMBERS.contains(&name) {
-                Some(
-                    "a number that is saved with the model is `#[scalar(default = ..)]`, one that is not `#[skip]`",
-                )
+                Some("a number that is saved with the model is `#[scalar(default = ..)]`, one that is not `#[skip]`")
             } else if OTHERS.contains(&name) {
                 Some("mark it `#[skip]`: it is then `Default` in a new model and takes no part")
             } else {
@@ -115,9 +111,7 @@ fn not_a_layer(ty: &Type) -> Option<&'static str> {
         | Type::Ptr(_)
         | Type::Reference(_)
         | Type::Slice(_)
-        | Type::TraitObject(_) => {
-            Some("mark it `#[skip]`: it is then `Default` in a new model and takes no part")
-        }
+        | Type::TraitObject(_) => Some("mark it `#[skip]`: it is then `Default` in a new model and takes no part"),
         _ => None,
     }
 }
@@ -154,12 +148,7 @@ fn inert_fields(d: &Declaration, findings: &mut Findings) {
 
 fn something_marked(d: &Declaration, findings: &mut Findings) {
     let steps = d.steps();
-    let marked: Vec<_> = d
-        .fields
-        .iter()
-        .filter(|f| is_checkpointed(f))
-        .map(|f| &f.member)
-        .collect();
+    let marked: Vec<_> = d.fields.iter().filter(|f| is_checkpointed(f)).map(|f| &f.member).collect();
     if marked.is_empty() {
         findings.push(
             codes::NOTHING_MARKED,
@@ -168,16 +157,7 @@ fn something_marked(d: &Declaration, findings: &mut Findings) {
             "mark the fields whose activations are to be computed again with `#[checkpoint]`, or write `#[checkpointed(forward = custom)]` and mark the statements of your forward",
         );
     }
-    if let [
-        step @ Step {
-            options,
-            field:
-                Field {
-                    role: Role::Module { marked: true, .. },
-                    ..
-                },
-        },
-    ] = steps.as_slice()
+    if let [step @ Step { options, field: Field { role: Role::Module { marked: true, .. }, .. } }] = steps.as_slice()
         && step.recomputes()
         && options.segments.is_none()
         && !options.allows("whole_model")
@@ -225,9 +205,7 @@ fn layers_in(ty: &Type) -> Option<usize> {
                 return None;
             };
             match arguments.args.last()? {
-                GenericArgument::Const(Expr::Lit(ExprLit {
-                    lit: Lit::Int(n), ..
-                })) => n.base10_parse().ok(),
+                GenericArgument::Const(Expr::Lit(ExprLit { lit: Lit::Int(n), .. })) => n.base10_parse().ok(),
                 // A literal may also be read as a type.
                 other => other.to_token_stream().to_string().parse().ok(),
             }

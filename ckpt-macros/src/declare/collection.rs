@@ -82,11 +82,7 @@ fn unbounded(parameter: &GenericParam, keep_default: bool) -> TokenStream {
         t.bounds.clear();
         t.colon_token = None;
     }
-    if keep_default {
-        parameter.into_token_stream()
-    } else {
-        generics::undefaulted(&parameter)
-    }
+    if keep_default { parameter.into_token_stream() } else { generics::undefaulted(&parameter) }
 }
 
 /// `BuildOnDevice` for the builder.
@@ -126,17 +122,12 @@ pub fn tensor_collection(d: &Declaration, sound: bool) -> TokenStream {
         } else if *p == *device {
             Some(quote!(__CkptD2))
         } else {
-            children
-                .contains(p)
-                .then(|| quote!(<#p as #trait_>::To<__CkptE2, __CkptD2>))
+            children.contains(p).then(|| quote!(<#p as #trait_>::To<__CkptE2, __CkptD2>))
         }
     });
     let body = if sound {
-        let (visits, locals): (Vec<_>, Vec<_>) = d
-            .fields
-            .iter()
-            .filter_map(|f| visit(d, f).map(|v| (v, f.local.to_token_stream())))
-            .unzip();
+        let (visits, locals): (Vec<_>, Vec<_>) =
+            d.fields.iter().filter_map(|f| visit(d, f).map(|v| (v, f.local.to_token_stream()))).unzip();
         let (visits, locals) = (nested(&visits), nested(&locals));
         let values = d.fields.iter().map(|f| {
             let (member, local) = (&f.member, &f.local);
@@ -211,10 +202,7 @@ fn visit(d: &Declaration, field: &Field) -> Option<TokenStream> {
                 Init::With(f) => quote!(#nn::TensorOptions::detached(#f)),
             }),
         ),
-        Role::Scalar(default) => (
-            "scalar",
-            Some(quote!(#nn::ScalarOptions::from_default(#default))),
-        ),
+        Role::Scalar(default) => ("scalar", Some(quote!(#nn::ScalarOptions::from_default(#default)))),
         Role::Skip | Role::Policy => return None,
     };
     // Spanned with the type too: an error is underlined from the path's first token to its last.

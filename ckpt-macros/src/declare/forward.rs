@@ -20,10 +20,7 @@ pub fn modules(d: &Declaration, sound: bool) -> TokenStream {
     if d.options.custom_forward || d.steps().is_empty() {
         return TokenStream::new();
     }
-    Direction::BOTH
-        .into_iter()
-        .map(|direction| module(d, direction, sound))
-        .collect()
+    Direction::BOTH.into_iter().map(|direction| module(d, direction, sound)).collect()
 }
 
 fn module(d: &Declaration, direction: Direction, sound: bool) -> TokenStream {
@@ -38,29 +35,16 @@ fn module(d: &Declaration, direction: Direction, sound: bool) -> TokenStream {
     let children = &d.children;
     let edges = values.iter().enumerate().filter_map(|(n, value)| {
         let before = n.checked_sub(1).and_then(|n| steps.get(n));
-        let at_region = [before, steps.get(n)]
-            .into_iter()
-            .flatten()
-            .any(Step::is_region);
+        let at_region = [before, steps.get(n)].into_iter().flatten().any(Step::is_region);
         at_region.then(|| quote!(#value: #rt::__private::Boundary<#dtype, #device>))
     });
-    let layers = steps
-        .iter()
-        .zip(values.windows(2))
-        .map(|(step, x)| bound(d, direction, step, &x[0], &x[1]));
+    let layers = steps.iter().zip(values.windows(2)).map(|(step, x)| bound(d, direction, step, &x[0], &x[1]));
 
     let error = quote!(<#device as #rt::__private::dfdx::tensor::HasErr>::Err);
-    let body = if sound {
-        body(d, direction, &steps)
-    } else {
-        quote!(::core::panic!("this declaration has errors"))
-    };
+    let body = if sound { body(d, direction, &steps) } else { quote!(::core::panic!("this declaration has errors")) };
     let trait_ = direction.module(rt);
-    let (borrow, try_forward, forward) = (
-        direction.borrow(),
-        direction.method("try_forward"),
-        direction.method("forward"),
-    );
+    let (borrow, try_forward, forward) =
+        (direction.borrow(), direction.method("try_forward"), direction.method("forward"));
     quote! {
         #[automatically_derived]
         #[allow(unused_variables)]

@@ -27,18 +27,11 @@ pub struct Child {
 /// Nothing can be asked of them on the struct, since no bound could be proved of `F::To<E2, D2>`
 /// for any `E2`. So a bounded parameter is a shape or the like, unless a field is of that type.
 pub fn children(generics: &Generics, roles: &Roles, fields: &[Field]) -> Vec<Child> {
-    let layers: Vec<_> = fields
-        .iter()
-        .filter(|f| matches!(f.role, Role::Module { .. }))
-        .map(|f| &f.ty)
-        .collect();
+    let layers: Vec<_> = fields.iter().filter(|f| matches!(f.role, Role::Module { .. })).map(|f| &f.ty).collect();
     generics
         .type_params()
         .filter(|p| p.ident != roles.dtype && p.ident != roles.device)
-        .map(|p| Child {
-            name: p.ident.clone(),
-            bound: bound(generics, p),
-        })
+        .map(|p| Child { name: p.ident.clone(), bound: bound(generics, p) })
         .filter(|child| match child.bound {
             None => layers.iter().any(|ty| mentions(ty, &child.name)),
             Some(_) => layers.iter().any(|ty| is_layer(ty, &child.name)),
@@ -47,12 +40,7 @@ pub fn children(generics: &Generics, roles: &Roles, fields: &[Field]) -> Vec<Chi
 }
 
 /// Reports what keeps dfdx from naming the struct for any dtype and device; true if nothing does.
-pub fn check(
-    generics: &Generics,
-    roles: &Roles,
-    children: &[Child],
-    findings: &mut Findings,
-) -> bool {
+pub fn check(generics: &Generics, roles: &Roles, children: &[Child], findings: &mut Findings) -> bool {
     let mut rebuildable = true;
     for lifetime in generics.lifetimes() {
         rebuildable = false;
@@ -86,15 +74,9 @@ pub fn check(
 }
 
 /// Bounds of the dtype that `TensorCollection::To<E2: Dtype, ..>` does not give.
-fn narrow_dtype<'a>(
-    generics: &'a Generics,
-    roles: &'a Roles,
-) -> impl Iterator<Item = (&'a TypeParamBound, &'a Ident)> {
+fn narrow_dtype<'a>(generics: &'a Generics, roles: &'a Roles) -> impl Iterator<Item = (&'a TypeParamBound, &'a Ident)> {
     const NARROW: &[&str] = &["Real", "Float", "SampleUniform", "Num", "FromPrimitive"];
-    let inline = generics
-        .type_params()
-        .filter(|p| p.ident == roles.dtype)
-        .flat_map(|p| &p.bounds);
+    let inline = generics.type_params().filter(|p| p.ident == roles.dtype).flat_map(|p| &p.bounds);
     let clause = generics
         .where_clause
         .iter()
@@ -107,9 +89,7 @@ fn narrow_dtype<'a>(
     inline.chain(clause).filter_map(|bound| match bound {
         TypeParamBound::Trait(t) => {
             let last = &t.path.segments.last()?.ident;
-            NARROW
-                .contains(&last.to_string().as_str())
-                .then_some((bound, last))
+            NARROW.contains(&last.to_string().as_str()).then_some((bound, last))
         }
         _ => None,
     })
@@ -119,16 +99,10 @@ fn bound(generics: &Generics, parameter: &TypeParam) -> Option<TokenStream> {
     if !parameter.bounds.is_empty() {
         return Some(parameter.bounds.to_token_stream());
     }
-    generics
-        .where_clause
-        .iter()
-        .flat_map(|w| &w.predicates)
-        .find_map(|p| match p {
-            WherePredicate::Type(p) if is(&p.bounded_ty, &parameter.ident) => {
-                Some(p.bounds.to_token_stream())
-            }
-            _ => None,
-        })
+    generics.where_clause.iter().flat_map(|w| &w.predicates).find_map(|p| match p {
+        WherePredicate::Type(p) if is(&p.bounded_ty, &parameter.ident) => Some(p.bounds.to_token_stream()),
+        _ => None,
+    })
 }
 
 fn is(ty: &Type, name: &Ident) -> bool {
@@ -197,10 +171,7 @@ impl Declaration {
     /// that layers can be built of.
     pub fn predicates(&self) -> Vec<TokenStream> {
         let (rt, dtype) = (&self.rt, &self.roles.dtype);
-        let inline = self
-            .generics
-            .type_params()
-            .any(|p| self.is_bounded_dtype(p));
+        let inline = self.generics.type_params().any(|p| self.is_bounded_dtype(p));
         self.generics
             .where_clause
             .iter()
@@ -216,9 +187,7 @@ impl Declaration {
             .params
             .iter()
             .filter(|p| match p {
-                GenericParam::Type(t) => {
-                    t.ident != self.roles.dtype && t.ident != self.roles.device
-                }
+                GenericParam::Type(t) => t.ident != self.roles.dtype && t.ident != self.roles.device,
                 GenericParam::Const(_) => true,
                 GenericParam::Lifetime(_) => false,
             })

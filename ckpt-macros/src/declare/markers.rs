@@ -25,10 +25,7 @@ pub fn markers(d: &Declaration) -> TokenStream {
             }
         }
     };
-    let (replay_safe, stateless) = (
-        marker(quote!(#rt::ReplaySafe)),
-        marker(quote!(#rt::Stateless)),
-    );
+    let (replay_safe, stateless) = (marker(quote!(#rt::ReplaySafe)), marker(quote!(#rt::Stateless)));
     quote!(#replay_safe #stateless)
 }
 
@@ -43,13 +40,10 @@ pub fn requirements(d: &Declaration) -> TokenStream {
     let parameters = d.parameters();
     let predicates = d.predicates();
     let steps = d.steps();
-    let layers = steps
-        .iter()
-        .filter(|s| s.recomputes() && !d.mentions_child(&s.field.ty))
-        .map(|s| {
-            let ty = &s.field.ty;
-            quote_spanned!(at(ty)=> #rt::__private::require_replay_safe::<#ty>();)
-        });
+    let layers = steps.iter().filter(|s| s.recomputes() && !d.mentions_child(&s.field.ty)).map(|s| {
+        let ty = &s.field.ty;
+        quote_spanned!(at(ty)=> #rt::__private::require_replay_safe::<#ty>();)
+    });
     quote! {
         #[allow(dead_code, clippy::extra_unused_type_parameters)]
         fn __ckpt_replay_safe<#(#parameters),*>()

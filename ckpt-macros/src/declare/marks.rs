@@ -65,14 +65,8 @@ impl Role {
             }
         }
         let Some(mark) = marks.first() else {
-            let options = Options {
-                kind: Kind::Keep,
-                ..Options::default()
-            };
-            return Self::Module {
-                options,
-                marked: false,
-            };
+            let options = Options { kind: Kind::Keep, ..Options::default() };
+            return Self::Module { options, marked: false };
         };
         match mark.path().require_ident().map(Ident::to_string).as_deref() {
             Ok("param") => {
@@ -100,10 +94,7 @@ impl Role {
                 value(mark, None, findings);
                 Self::Policy
             }
-            _ => Self::Module {
-                options: Options::of_attribute(mark, FIELD, findings),
-                marked: true,
-            },
+            _ => Self::Module { options: Options::of_attribute(mark, FIELD, findings), marked: true },
         }
     }
 }
@@ -121,10 +112,7 @@ impl Init {
 
 /// Whether this attribute is one of ours.
 pub fn is_mark(attribute: &Attribute) -> bool {
-    attribute
-        .path()
-        .get_ident()
-        .is_some_and(|i| MARKS.contains(&i.to_string().as_str()))
+    attribute.path().get_ident().is_some_and(|i| MARKS.contains(&i.to_string().as_str()))
 }
 
 /// The value of the only option `key` that a mark knows, if it is written; `None` for a mark that
@@ -138,12 +126,7 @@ fn value(mark: &Attribute, key: Option<&str>, findings: &mut Findings) -> Option
         Meta::Path(_) => return None,
         Meta::List(list) => list,
         Meta::NameValue(_) => {
-            findings.push(
-                codes::SYNTAX,
-                mark,
-                "a mark takes its options in parentheses",
-                usage,
-            );
+            findings.push(codes::SYNTAX, mark, "a mark takes its options in parentheses", usage);
             return None;
         }
     };
@@ -155,9 +138,7 @@ fn value(mark: &Attribute, key: Option<&str>, findings: &mut Findings) -> Option
             let expression: Expr = input.parse()?;
             let text = word.to_string();
             if key != Some(text.as_str()) {
-                let near = nearest(&text, key.as_slice())
-                    .map(|n| format!("did you mean `{n}`? "))
-                    .unwrap_or_default();
+                let near = nearest(&text, key.as_slice()).map(|n| format!("did you mean `{n}`? ")).unwrap_or_default();
                 findings.push(
                     codes::UNKNOWN_OPTION,
                     &word,
@@ -165,12 +146,7 @@ fn value(mark: &Attribute, key: Option<&str>, findings: &mut Findings) -> Option
                     format!("{near}{usage}"),
                 );
             } else if found.replace(expression).is_some() {
-                findings.push(
-                    codes::OPTION_TWICE,
-                    &word,
-                    format!("`{text}` is written twice"),
-                    "keep one of them",
-                );
+                findings.push(codes::OPTION_TWICE, &word, format!("`{text}` is written twice"), "keep one of them");
             }
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;

@@ -59,8 +59,7 @@ pub fn attribute(options: TokenStream, item: TokenStream) -> TokenStream {
     drop(unreported.into_tokens());
 
     // Last, so that the derive sees what other attributes of the user's have made of the struct.
-    item.attrs
-        .push(syn::parse_quote!(#[derive(#rt::__private::__CheckpointedStruct)]));
+    item.attrs.push(syn::parse_quote!(#[derive(#rt::__private::__CheckpointedStruct)]));
     item.attrs.push(syn::parse_quote!(#[__ckpt(#options)]));
     item.into_token_stream()
 }
@@ -68,11 +67,7 @@ pub fn attribute(options: TokenStream, item: TokenStream) -> TokenStream {
 /// The mark on something that has no fields to run, which is given back without its marks.
 fn misplaced(mut item: Item, mut findings: Findings) -> TokenStream {
     let (what, at, fields) = match &mut item {
-        Item::Enum(e) => (
-            "an enum",
-            e.ident.to_token_stream(),
-            e.variants.iter_mut().map(|v| &mut v.fields).collect(),
-        ),
+        Item::Enum(e) => ("an enum", e.ident.to_token_stream(), e.variants.iter_mut().map(|v| &mut v.fields).collect()),
         Item::Union(u) => {
             for field in &mut u.fields.named {
                 field.attrs.retain(|a| !marks::is_mark(a));

@@ -76,12 +76,7 @@ impl Declaration {
             );
             return None;
         };
-        let fields: Vec<_> = data
-            .fields
-            .into_iter()
-            .enumerate()
-            .map(|(n, f)| Field::read(n, f, findings))
-            .collect();
+        let fields: Vec<_> = data.fields.into_iter().enumerate().map(|(n, f)| Field::read(n, f, findings)).collect();
         let roles = roles?;
         let children = generics::children(&input.generics, &roles, &fields);
         let rebuildable = generics::check(&input.generics, &roles, &children, findings);
@@ -94,11 +89,7 @@ impl Declaration {
             visibility: input.vis,
             name: input.ident,
             generics: input.generics,
-            docs: input
-                .attrs
-                .into_iter()
-                .filter(|a| a.path().is_ident("doc"))
-                .collect(),
+            docs: input.attrs.into_iter().filter(|a| a.path().is_ident("doc")).collect(),
             fields,
         })
     }
@@ -122,18 +113,12 @@ impl Declaration {
     /// Whether the type mentions a generic child, so that nothing can be said of it before the
     /// child is known.
     pub fn mentions_child(&self, ty: &Type) -> bool {
-        self.children
-            .iter()
-            .any(|c| crate::hygiene::mentions(ty, c))
+        self.children.iter().any(|c| crate::hygiene::mentions(ty, c))
     }
 
     /// The name of a region around `field`.
     pub fn region_name(&self, field: &Field) -> String {
-        let name = self
-            .options
-            .name
-            .as_ref()
-            .map_or_else(|| spoken(&self.name), syn::LitStr::value);
+        let name = self.options.name.as_ref().map_or_else(|| spoken(&self.name), syn::LitStr::value);
         format!("{name}.{}", field.tensor_name)
     }
 }

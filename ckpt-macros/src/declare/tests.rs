@@ -92,11 +92,7 @@ fn the_attribute_twice_is_one_finding() {
             }
         ),
     );
-    assert!(
-        super::attribute(TokenStream::new(), once)
-            .to_string()
-            .contains("CKPT022")
-    );
+    assert!(super::attribute(TokenStream::new(), once).to_string().contains("CKPT022"));
 }
 
 #[test]
@@ -111,10 +107,7 @@ fn tokens_that_are_no_item_do_not_panic() {
     ] {
         let out = super::attribute(quote!(segments 3), bad.clone());
         assert!(out.to_string().contains("CKPT"), "{bad}");
-        assert!(
-            super::derive(bad.clone()).to_string().contains("CKPT"),
-            "{bad}"
-        );
+        assert!(super::derive(bad.clone()).to_string().contains("CKPT"), "{bad}");
     }
 }
 
@@ -153,10 +146,7 @@ fn a_good_declaration_has_no_findings() {
 fn nothing_marked_is_a_finding_unless_the_forward_is_custom() {
     let fields = quote!(a: A<E, D>, b: B<E, D>);
     assert_eq!(found_in(quote!(), fields.clone()), [codes::NOTHING_MARKED]);
-    assert_eq!(
-        found_in(quote!(), quote!(#[checkpoint(plain)] a: A<E, D>)),
-        [codes::NOTHING_MARKED]
-    );
+    assert_eq!(found_in(quote!(), quote!(#[checkpoint(plain)] a: A<E, D>)), [codes::NOTHING_MARKED]);
     assert!(found_in(quote!(forward = custom), fields).is_empty());
     assert_eq!(
         found(quote!(
@@ -171,13 +161,7 @@ fn the_whole_model_as_one_region_must_be_allowed() {
     let marked = quote!(#[checkpoint] a: A<E, D>, #[skip] n: usize);
     assert_eq!(found_in(quote!(), marked.clone()), [codes::WHOLE_MODEL]);
     assert!(found_in(quote!(allow(whole_model)), marked).is_empty());
-    assert!(
-        found_in(
-            quote!(),
-            quote!(#[checkpoint(allow(whole_model))] a: A<E, D>)
-        )
-        .is_empty()
-    );
+    assert!(found_in(quote!(), quote!(#[checkpoint(allow(whole_model))] a: A<E, D>)).is_empty());
     assert!(found_in(quote!(), quote!(#[checkpoint(segments = 2)] a: A<E, D>)).is_empty());
     assert!(found_in(quote!(), quote!(#[checkpoint(keep)] a: A<E, D>)).is_empty());
 }
@@ -190,15 +174,8 @@ fn more_segments_than_layers_is_a_finding_where_the_type_tells() {
     assert_eq!(found_in(quote!(), repeated), [codes::SEGMENTS]);
     let unknown = quote!(#[checkpoint(segments = 3)] a: Repeated<A<E, D>, N>);
     assert!(found_in(quote!(), unknown).is_empty());
-    let message = super::derive(model(
-        quote!(),
-        quote!(#[checkpoint(segments = 3)] a: Repeated<A<E, D>, 2>),
-    ));
-    assert!(
-        message
-            .to_string()
-            .contains("3 segments cannot be cut out of 2 layers")
-    );
+    let message = super::derive(model(quote!(), quote!(#[checkpoint(segments = 3)] a: Repeated<A<E, D>, 2>)));
+    assert!(message.to_string().contains("3 segments cannot be cut out of 2 layers"));
 }
 
 #[test]
@@ -243,21 +220,12 @@ fn marks_are_read_strictly() {
         (quote!(#[skip] #[skip] f: A), codes::OPTION_TWICE),
         (quote!(#[param] f: T), codes::SYNTAX),
         (quote!(#[param(ini = zeros)] f: T), codes::UNKNOWN_OPTION),
-        (
-            quote!(#[param(init = ones, init = ones)] f: T),
-            codes::OPTION_TWICE,
-        ),
+        (quote!(#[param(init = ones, init = ones)] f: T), codes::OPTION_TWICE),
         (quote!(#[skip(now = 1)] f: T), codes::UNKNOWN_OPTION),
         (quote!(#[buffer = 3] f: T), codes::SYNTAX),
         (quote!(#[scalar(default 3)] f: T), codes::SYNTAX),
-        (
-            quote!(#[scalar(default = E::from(1))] f: E),
-            codes::FIXED_DTYPE_OR_DEVICE,
-        ),
-        (
-            quote!(#[policy] p: Policy, #[policy] q: Policy),
-            codes::OPTION_TWICE,
-        ),
+        (quote!(#[scalar(default = E::from(1))] f: E), codes::FIXED_DTYPE_OR_DEVICE),
+        (quote!(#[policy] p: Policy, #[policy] q: Policy), codes::OPTION_TWICE),
         (quote!(#[checkpoint = 3] f: A), codes::SYNTAX),
         (quote!(#[checkpoint(segments = 0)] f: A), codes::SEGMENTS),
     ] {
@@ -312,10 +280,7 @@ fn what_cannot_be_rebuilt_for_another_dtype_is_a_finding_and_has_no_impls() {
     ] {
         assert_eq!(found(item.clone()).len(), 1, "{item}");
         let out = super::derive(item).to_string();
-        assert!(
-            out.contains("MBuilder") && !out.contains("TensorCollection"),
-            "{out}"
-        );
+        assert!(out.contains("MBuilder") && !out.contains("TensorCollection"), "{out}");
     }
     for item in [
         quote!(
@@ -339,20 +304,9 @@ fn what_cannot_be_rebuilt_for_another_dtype_is_a_finding_and_has_no_impls() {
 
 #[test]
 fn several_mistakes_are_all_reported_and_the_impls_still_written() {
-    let item = model(
-        quote!(bulder = X),
-        quote!(#[checkpoint(segmnts = 2)] a: A<E, D>, b: f64, #[scalar] c: f64),
-    );
+    let item = model(quote!(bulder = X), quote!(#[checkpoint(segmnts = 2)] a: A<E, D>, b: f64, #[scalar] c: f64));
     let found = found(item.clone());
-    assert_eq!(
-        found,
-        [
-            codes::UNKNOWN_OPTION,
-            codes::UNKNOWN_OPTION,
-            codes::MISPLACED_MARK,
-            codes::MISPLACED_MARK
-        ]
-    );
+    assert_eq!(found, [codes::UNKNOWN_OPTION, codes::UNKNOWN_OPTION, codes::MISPLACED_MARK, codes::MISPLACED_MARK]);
     let out = super::derive(item).to_string();
     assert!(out.contains("ModelBuilder") && out.contains("TensorCollection"));
     assert!(out.contains("panic"));
@@ -376,29 +330,15 @@ fn generic_children_are_the_unbounded_parameters_of_layers() {
 
 #[test]
 fn names_are_spoken_without_r() {
-    let out = super::derive(model(
-        quote!(name = "net"),
-        quote!(#[checkpoint] r#type: A<E, D>, b: B),
-    ))
-    .to_string();
-    assert!(
-        out.contains("\"net.type\"") && out.contains("\"type\""),
-        "{out}"
-    );
+    let out = super::derive(model(quote!(name = "net"), quote!(#[checkpoint] r#type: A<E, D>, b: B))).to_string();
+    assert!(out.contains("\"net.type\"") && out.contains("\"type\""), "{out}");
 }
 
 #[test]
 fn visited_tuples_nest_at_six() {
-    let items: Vec<_> = ["a", "b", "c", "d", "e", "f", "g"]
-        .map(|n| quote::ToTokens::to_token_stream(&call_site(n)))
-        .into();
-    assert_eq!(
-        super::nested(&items).to_string(),
-        quote!(((a, b,), (c, d,), (e, f,), (g,),)).to_string()
-    );
-    assert_eq!(
-        super::nested(&items[..6]).to_string(),
-        quote!((a, b, c, d, e, f,)).to_string()
-    );
+    let items: Vec<_> =
+        ["a", "b", "c", "d", "e", "f", "g"].map(|n| quote::ToTokens::to_token_stream(&call_site(n))).into();
+    assert_eq!(super::nested(&items).to_string(), quote!(((a, b,), (c, d,), (e, f,), (g,),)).to_string());
+    assert_eq!(super::nested(&items[..6]).to_string(), quote!((a, b, c, d, e, f,)).to_string());
     assert_eq!(super::nested(&[]).to_string(), "()");
 }

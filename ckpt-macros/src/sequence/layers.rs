@@ -31,19 +31,9 @@ pub fn as_type(options: &Options, types: &[Type], mut findings: Findings) -> Tok
 }
 
 /// `sequence(site, segments, x, (..))`, a `Result`.
-pub fn as_expression(
-    options: &Options,
-    input: &Expr,
-    values: &[Expr],
-    mut findings: Findings,
-) -> TokenStream {
+pub fn as_expression(options: &Options, input: &Expr, values: &[Expr], mut findings: Findings) -> TokenStream {
     if let Some(builder) = &options.builder {
-        findings.push(
-            codes::UNKNOWN_OPTION,
-            builder,
-            "there is no type here for `builder` to name",
-            "remove it",
-        );
+        findings.push(codes::UNKNOWN_OPTION, builder, "there is no type here for `builder` to name", "remove it");
     }
     let rt = options.runtime();
     let segments = segments(options, values.len(), &mut findings).to_value(&rt);
@@ -52,11 +42,7 @@ pub fn as_expression(
     let layers = tree(&layers, 8, &|a, b| quote!(#rt::Concat(#a, #b)));
     let call = quote!(#rt::__private::sequence(#site, #segments, #input, #layers));
     let errors = findings.into_tokens();
-    if errors.is_empty() {
-        call
-    } else {
-        quote!({ #errors #call })
-    }
+    if errors.is_empty() { call } else { quote!({ #errors #call }) }
 }
 
 /// A layer of an expression: `&mut layer` trains through `ModuleMut`, anything else through
@@ -64,10 +50,9 @@ pub fn as_expression(
 fn lent(rt: &TokenStream, value: &Expr) -> TokenStream {
     let at = value.span().resolved_at(proc_macro2::Span::call_site());
     match value {
-        Expr::Reference(ExprReference {
-            mutability: Some(_),
-            ..
-        }) => quote_spanned!(at=> #rt::__private::lent_mut(#value)),
+        Expr::Reference(ExprReference { mutability: Some(_), .. }) => {
+            quote_spanned!(at=> #rt::__private::lent_mut(#value))
+        }
         Expr::Reference(_) => quote_spanned!(at=> #rt::__private::lent(#value)),
         _ => quote_spanned!(at=> #rt::__private::lent(&#value)),
     }
@@ -83,10 +68,7 @@ fn only_in_a_value(options: &Options, types: &[Type], findings: &mut Findings) {
             "declare the sequence as a struct: `checkpoint_sequential! { segments = N; struct Name { .. } }`",
         );
     };
-    let somewhere = types
-        .first()
-        .map(ToTokens::to_token_stream)
-        .unwrap_or_default();
+    let somewhere = types.first().map(ToTokens::to_token_stream).unwrap_or_default();
     if let Some(name) = &options.name {
         refuse(name.to_token_stream(), "name");
     }

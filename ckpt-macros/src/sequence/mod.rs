@@ -16,7 +16,7 @@ use syn::{Token, parse::ParseStream};
 
 use crate::{
     diagnostic::{Findings, codes},
-    options::{self, Options, Segments},
+    options::{self, Kind, Options, Segments},
 };
 use position::Form;
 
@@ -38,9 +38,7 @@ pub fn expand(input: TokenStream) -> TokenStream {
     }
     match position::tell(rest, &mut findings) {
         Some(Form::Type(types)) => layers::as_type(&options, &types, findings),
-        Some(Form::Value(input, values)) => {
-            layers::as_expression(&options, &input, &values, findings)
-        }
+        Some(Form::Value(input, values)) => layers::as_expression(&options, &input, &values, findings),
         Some(Form::Struct(item)) => named::expand(&options, item, findings),
         None => findings.into_tokens(),
     }
@@ -59,6 +57,8 @@ fn segments(options: &Options, layers: usize, findings: &mut Findings) -> Segmen
         return whole();
     }
     match &options.segments {
+        // Nothing is recomputed, so nothing needs to be cut.
+        None if options.kind != Kind::Recompute => whole(),
         None => {
             // One that is written wrongly is reported where it is written.
             if findings.is_empty() {
@@ -76,9 +76,7 @@ fn segments(options: &Options, layers: usize, findings: &mut Findings) -> Segmen
                 codes::SEGMENTS,
                 *span,
                 format!("{n} segments cannot be cut out of {layers} layers"),
-                format!(
-                    "write a number from 1 to {layers}, or `each` for a segment of every layer"
-                ),
+                format!("write a number from 1 to {layers}, or `each` for a segment of every layer"),
             );
             whole()
         }
@@ -88,24 +86,14 @@ fn segments(options: &Options, layers: usize, findings: &mut Findings) -> Segmen
 
 /// A tuple of layers, or a balanced tree of `pair`s of tuples at most `widest` wide, which is what
 /// the run time has tuples for.
-fn tree(
-    layers: &[TokenStream],
-    widest: usize,
-    pair: &dyn Fn(TokenStream, TokenStream) -> TokenStream,
-) -> TokenStream {
+fn tree(layers: &[TokenStream], widest: usize, pair: &dyn Fn(TokenStream, TokenStream) -> TokenStream) -> TokenStream {
     let tuples = layers.len().div_ceil(widest).max(1);
     let width = layers.len().div_ceil(tuples).max(1);
-    let tuples: Vec<_> = layers
-        .chunks(width)
-        .map(|chunk| quote!((#(#chunk,)*)))
-        .collect();
+    let tuples: Vec<_> = layers.chunks(width).map(|chunk| quote!((#(#chunk,)*))).collect();
     joined(&tuples, pair)
 }
 
-fn joined(
-    tuples: &[TokenStream],
-    pair: &dyn Fn(TokenStream, TokenStream) -> TokenStream,
-) -> TokenStream {
+fn joined(tuples: &[TokenStream], pair: &dyn Fn(TokenStream, TokenStream) -> TokenStream) -> TokenStream {
     match tuples {
         [] => quote!(()),
         [one] => one.to_token_stream(),

@@ -129,18 +129,12 @@ fn generalise(mut item: ItemStruct) -> (ItemStruct, Vec<Layer>) {
     for (n, field) in item.fields.iter_mut().enumerate() {
         let parameter = numbered("__CkptLayer", n);
         let ty = std::mem::replace(&mut field.ty, syn::parse_quote!(#parameter));
-        item.generics
-            .params
-            .push(syn::parse_quote!(#parameter = #ty));
+        item.generics.params.push(syn::parse_quote!(#parameter = #ty));
         let (member, tensor_name) = match &field.ident {
             Some(name) => (syn::Member::Named(name.clone()), spoken(name)),
             None => (syn::Member::Unnamed(n.into()), n.to_string()),
         };
-        layers.push(Layer {
-            member,
-            tensor_name,
-            parameter,
-        });
+        layers.push(Layer { member, tensor_name, parameter });
     }
     (item, layers)
 }
@@ -151,24 +145,13 @@ fn constants(item: &ItemStruct, declared: bool) -> Vec<TokenStream> {
         .params
         .iter()
         .filter(|p| matches!(p, GenericParam::Const(_)))
-        .map(|p| {
-            if declared {
-                generics::undefaulted(p)
-            } else {
-                generics::name(p)
-            }
-        })
+        .map(|p| if declared { generics::undefaulted(p) } else { generics::name(p) })
         .collect()
 }
 
 /// The user's where-clause.
 fn predicates(item: &ItemStruct) -> Vec<TokenStream> {
-    item.generics
-        .where_clause
-        .iter()
-        .flat_map(|w| &w.predicates)
-        .map(ToTokens::to_token_stream)
-        .collect()
+    item.generics.where_clause.iter().flat_map(|w| &w.predicates).map(ToTokens::to_token_stream).collect()
 }
 
 /// Calls that hold each layer to being replay-safe, at its own tokens. A layer is written as its
@@ -225,9 +208,7 @@ impl Sequence<'_> {
 
     /// A type parameter for each value between two layers, and at both ends.
     fn values(&self) -> Vec<Ident> {
-        (0..=self.layers.len())
-            .map(|n| numbered("__CkptX", n))
-            .collect()
+        (0..=self.layers.len()).map(|n| numbered("__CkptX", n)).collect()
     }
 
     fn tensor_collection(&self) -> TokenStream {
@@ -236,11 +217,7 @@ impl Sequence<'_> {
         let parameters: Vec<_> = self.parameters().collect();
         let nn = quote!(#rt::__private::dfdx::nn);
         let trait_ = quote!(#nn::TensorCollection<__CkptE, __CkptD>);
-        let to = self.with(
-            parameters
-                .iter()
-                .map(|p| quote!(<#p as #trait_>::To<__CkptE2, __CkptD2>)),
-        );
+        let to = self.with(parameters.iter().map(|p| quote!(<#p as #trait_>::To<__CkptE2, __CkptD2>)));
         let visits: Vec<_> = self
             .layers
             .iter()
@@ -255,9 +232,7 @@ impl Sequence<'_> {
                 }
             })
             .collect();
-        let locals: Vec<_> = (0..self.layers.len())
-            .map(|n| numbered("__ckpt_layer", n).to_token_stream())
-            .collect();
+        let locals: Vec<_> = (0..self.layers.len()).map(|n| numbered("__ckpt_layer", n).to_token_stream()).collect();
         let members = self.layers.iter().map(|l| &l.member);
         let (visits, pattern) = (nested(&visits), nested(&locals));
         quote! {
@@ -420,8 +395,7 @@ impl Sequence<'_> {
         let (trait_, run) = (direction.trait_of("Run"), direction.function("run"));
         let (module, borrow) = (direction.module(rt), direction.borrow());
         let (try_forward, forward) = (direction.method("try_forward"), direction.method("forward"));
-        let runs =
-            quote!(#rt::__private::#trait_<__CkptX, <__CkptX as #rt::__private::Edge>::Tape>);
+        let runs = quote!(#rt::__private::#trait_<__CkptX, <__CkptX as #rt::__private::Edge>::Tape>);
         quote! {
             #[automatically_derived]
             impl<#(#constants,)* __CkptX, #(#parameters),*> #module<__CkptX> for #this

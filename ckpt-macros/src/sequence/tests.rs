@@ -72,10 +72,7 @@ fn a_type_is_a_sequence_of_a_tuple() {
         expand(quote!(segments = 2, Linear<2, 3>, ReLU, Linear<3, 1>)),
         quote!(::ckpt_runtime::Sequential<2usize, (Linear<2, 3>, ReLU, Linear<3, 1>,)>),
     );
-    same(
-        expand(quote!(each, crate = ::ck, ReLU, Tanh)),
-        quote!(::ck::Sequential<0usize, (ReLU, Tanh,)>),
-    );
+    same(expand(quote!(each, crate = ::ck, ReLU, Tanh)), quote!(::ck::Sequential<0usize, (ReLU, Tanh,)>));
 }
 
 #[test]
@@ -97,8 +94,7 @@ fn a_value_borrows_its_layers() {
         expand(quote!(segments = 2, name = "tail", x, self.a, &mut b, &c)),
         quote!(::ckpt_runtime::__private::sequence(
             {
-                const __CKPT_SITE: ::ckpt_runtime::__private::Site =
-                    ::ckpt_runtime::__private::Site::new("tail");
+                const __CKPT_SITE: ::ckpt_runtime::__private::Site = ::ckpt_runtime::__private::Site::new("tail");
                 &__CKPT_SITE
             },
             ::ckpt_runtime::Segments::Count(2usize),
@@ -120,10 +116,7 @@ fn segments_must_fit_and_both_numbers_are_said() {
         quote!(segments = 4; struct A { a: ReLU, b: Tanh, c: ReLU }),
     ] {
         let out = expand(list.clone()).to_string();
-        assert!(
-            out.contains("CKPT020: 4 segments cannot be cut out of 3 layers"),
-            "{out}"
-        );
+        assert!(out.contains("CKPT020: 4 segments cannot be cut out of 3 layers"), "{out}");
     }
     for list in [
         quote!(ReLU, Tanh),
@@ -134,57 +127,32 @@ fn segments_must_fit_and_both_numbers_are_said() {
             }
         ),
     ] {
-        assert!(
-            expand(list)
-                .to_string()
-                .contains("does not say into how many")
-        );
+        assert!(expand(list).to_string().contains("does not say into how many"));
     }
-    assert!(
-        expand(quote!(segments = 0, ReLU))
-            .to_string()
-            .contains("CKPT020")
-    );
+    assert!(expand(quote!(segments = 0, ReLU)).to_string().contains("CKPT020"));
 }
 
 #[test]
 fn errors_of_a_type_are_a_type() {
     let out = expand(quote!(segment = 3, name = "x", keep, ReLU, Tanh));
     let ty: syn::Type = syn::parse2(out).unwrap();
-    let syn::Type::Tuple(tuple) = ty else {
-        panic!("a tuple of errors")
-    };
+    let syn::Type::Tuple(tuple) = ty else { panic!("a tuple of errors") };
     assert_eq!(tuple.elems.len(), 4);
 }
 
 #[test]
 fn options_that_have_no_place_are_refused() {
-    assert!(
-        expand(quote!(segments = 1, builder = B, x, a))
-            .to_string()
-            .contains("CKPT021")
-    );
-    assert!(
-        expand(quote!(segments = 1, verify, ReLU))
-            .to_string()
-            .contains("CKPT021")
-    );
+    assert!(expand(quote!(segments = 1, builder = B, x, a)).to_string().contains("CKPT021"));
+    assert!(expand(quote!(segments = 1, verify, ReLU)).to_string().contains("CKPT021"));
     let out = expand(quote!(segments = 1, builder = B; struct A { a: ReLU })).to_string();
-    assert!(
-        out.contains("CKPT021") && out.contains("TensorCollection"),
-        "{out}"
-    );
+    assert!(out.contains("CKPT021") && out.contains("TensorCollection"), "{out}");
 }
 
 #[test]
 fn a_struct_of_a_sequence_is_closed_and_unconditional() {
     let out = expand(quote!(segments = 1; struct A<F> { a: F })).to_string();
-    assert!(
-        out.contains("CKPT028") && out.contains("struct A < F >"),
-        "{out}"
-    );
-    let out = expand(quote!(segments = 1; struct A { #[cfg(x)] a: ReLU, #[checkpoint] b: ReLU }))
-        .to_string();
+    assert!(out.contains("CKPT028") && out.contains("struct A < F >"), "{out}");
+    let out = expand(quote!(segments = 1; struct A { #[cfg(x)] a: ReLU, #[checkpoint] b: ReLU })).to_string();
     assert_eq!(out.matches("CKPT026").count(), 2, "{out}");
     assert!(!out.contains("cfg (x)"), "{out}");
 }
@@ -211,9 +179,7 @@ fn nothing_panics() {
 fn a_hundred_layers_grow_linearly() {
     let size = |n: usize| {
         let fields = (0..n).map(|i| quote::format_ident!("l{i}"));
-        expand(quote!(segments = 10; struct Deep { #(#fields: ReLU),* }))
-            .to_string()
-            .len()
+        expand(quote!(segments = 10; struct Deep { #(#fields: ReLU),* })).to_string().len()
     };
     let (small, large) = (size(50), size(100));
     assert!(large < small * 5 / 2, "{small} {large}");
