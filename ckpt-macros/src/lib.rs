@@ -4,6 +4,7 @@
 mod declare;
 mod diagnostic;
 mod direction;
+mod dispatch;
 #[cfg(test)]
 mod expansions;
 mod hygiene;
@@ -20,7 +21,7 @@ use proc_macro::TokenStream;
 /// `allow(whole_model)`, `crate = ::path`.
 #[proc_macro_attribute]
 pub fn checkpointed(options: TokenStream, item: TokenStream) -> TokenStream {
-    declare::attribute(options.into(), item.into()).into()
+    dispatch::checkpointed(options.into(), item.into()).into()
 }
 
 /// What `#[checkpointed]` on a struct hands over to: a derive sees the fields after their `#[cfg]`s

@@ -3,7 +3,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::GenericParam;
+use syn::{GenericParam, spanned::Spanned};
 
 use super::{
     generics,
@@ -26,7 +26,7 @@ fn builder_name(d: &Declaration) -> proc_macro2::Ident {
 
 /// The builder: no values, only the parameters that are neither dtype nor device.
 pub fn builder(d: &Declaration) -> TokenStream {
-    let (visibility, name, docs) = (&d.visibility, builder_name(d), &d.docs);
+    let (visibility, name) = (&d.visibility, builder_name(d));
     let parameters = d.builder_parameters();
     // A default may name the dtype or the device, which the builder has not; defaults must be
     // trailing, so it is all or none.
@@ -49,8 +49,6 @@ pub fn builder(d: &Declaration) -> TokenStream {
     let text = name.to_string();
     quote! {
         #[doc = #summary]
-        #[doc = ""]
-        #(#docs)*
         #visibility struct #name<#(#declared),*>(
             ::core::marker::PhantomData<fn() -> (#(#types,)*)>,
         );
@@ -179,7 +177,14 @@ fn visit(d: &Declaration, field: &Field) -> Option<TokenStream> {
         let rt = &d.rt;
         quote!(#rt::__private::dfdx::nn)
     };
-    let (dtype, device) = (&d.roles.dtype, &d.roles.device);
+    // The compiler puts a field that is no module down to the trait's argument, so that stands at
+    // the field's type too.
+    let here = |name: &proc_macro2::Ident| {
+        let mut name = name.clone();
+        name.set_span(name.span().located_at(field.ty.span()));
+        name
+    };
+    let (dtype, device) = (here(&d.roles.dtype), here(&d.roles.device));
     let (kind, options) = match &field.role {
         Role::Module { .. } => ("module", None),
         Role::Parameter(init) => (

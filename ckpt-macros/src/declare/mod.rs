@@ -16,7 +16,7 @@ mod tests;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{DeriveInput, Item};
+use syn::{DeriveInput, Item, ItemStruct};
 
 use crate::{
     diagnostic::{Findings, codes},
@@ -30,19 +30,8 @@ use syntax::Declaration;
 const CARRIER: &str = "__ckpt";
 
 /// The attribute: the struct, with the derive and the options on it.
-pub fn attribute(options: TokenStream, item: TokenStream) -> TokenStream {
+pub fn attribute(options: TokenStream, mut item: ItemStruct) -> TokenStream {
     let mut findings = Findings::new();
-    let item = match syn::parse2::<Item>(item.clone()) {
-        Ok(item) => item,
-        Err(e) => {
-            findings.push_syn(&e);
-            let errors = findings.into_tokens();
-            return quote!(#item #errors);
-        }
-    };
-    let Item::Struct(mut item) = item else {
-        return misplaced(item, findings);
-    };
     if item.attrs.iter().any(|a| a.path().is_ident(CARRIER)) {
         findings.push(
             codes::OPTION_TWICE,
@@ -64,8 +53,9 @@ pub fn attribute(options: TokenStream, item: TokenStream) -> TokenStream {
     item.into_token_stream()
 }
 
-/// The mark on something that has no fields to run, which is given back without its marks.
-fn misplaced(mut item: Item, mut findings: Findings) -> TokenStream {
+/// The attribute on something that has no fields to run, which is given back without its marks.
+pub fn misplaced(mut item: Item) -> TokenStream {
+    let mut findings = Findings::new();
     let (what, at, fields) = match &mut item {
         Item::Enum(e) => ("an enum", e.ident.to_token_stream(), e.variants.iter_mut().map(|v| &mut v.fields).collect()),
         Item::Union(u) => {

@@ -27,8 +27,6 @@ pub struct Declaration {
     pub visibility: Visibility,
     pub name: Ident,
     pub generics: Generics,
-    /// Its doc comments.
-    pub docs: Vec<Attribute>,
     pub fields: Vec<Field>,
     /// Whether its bounds let dfdx name it for any dtype and device, without which no impl can be
     /// written.
@@ -89,7 +87,6 @@ impl Declaration {
             visibility: input.vis,
             name: input.ident,
             generics: input.generics,
-            docs: input.attrs.into_iter().filter(|a| a.path().is_ident("doc")).collect(),
             fields,
         })
     }

@@ -7,6 +7,7 @@ use syn::DeriveInput;
 use super::{check, syntax::Declaration};
 use crate::{
     diagnostic::{Code, Findings, codes},
+    dispatch,
     hygiene::call_site,
 };
 
@@ -38,7 +39,7 @@ fn found_in(options: TokenStream, fields: TokenStream) -> Vec<Code> {
 
 #[test]
 fn the_attribute_hands_over_to_the_derive_with_its_options() {
-    let out = super::attribute(
+    let out = dispatch::checkpointed(
         quote!(builder = Other, crate = ::ck),
         quote! {
             #[derive(Clone)]
@@ -76,7 +77,7 @@ fn an_enum_or_union_is_given_back_without_marks_beside_the_error() {
             }
         ),
     ] {
-        let out = super::attribute(TokenStream::new(), item).to_string();
+        let out = dispatch::checkpointed(TokenStream::new(), item).to_string();
         assert!(out.contains("CKPT026"), "{out}");
         assert!(out.contains("Model") && !out.contains("# ["), "{out}");
     }
@@ -84,7 +85,7 @@ fn an_enum_or_union_is_given_back_without_marks_beside_the_error() {
 
 #[test]
 fn the_attribute_twice_is_one_finding() {
-    let once = super::attribute(
+    let once = dispatch::checkpointed(
         TokenStream::new(),
         quote!(
             struct A<E: Dtype> {
@@ -92,7 +93,7 @@ fn the_attribute_twice_is_one_finding() {
             }
         ),
     );
-    assert!(super::attribute(TokenStream::new(), once).to_string().contains("CKPT022"));
+    assert!(dispatch::checkpointed(TokenStream::new(), once).to_string().contains("CKPT022"));
 }
 
 #[test]
@@ -105,7 +106,7 @@ fn tokens_that_are_no_item_do_not_panic() {
             fn f() {}
         ),
     ] {
-        let out = super::attribute(quote!(segments 3), bad.clone());
+        let out = dispatch::checkpointed(quote!(segments 3), bad.clone());
         assert!(out.to_string().contains("CKPT"), "{bad}");
         assert!(super::derive(bad.clone()).to_string().contains("CKPT"), "{bad}");
     }
