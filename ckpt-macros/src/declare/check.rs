@@ -8,6 +8,7 @@ use crate::{
     diagnostic::{Findings, codes},
     hygiene::mentions,
     options::{Kind, Segments},
+    sequence,
 };
 
 /// Every rule.
@@ -184,12 +185,7 @@ fn segments(step: &Step<'_>, findings: &mut Findings) {
         return;
     };
     if segments > layers {
-        findings.push_span(
-            codes::SEGMENTS,
-            span,
-            format!("{segments} segments cannot be cut out of {layers} layers"),
-            format!("write a number from 1 to {layers}, or `each` for a region of every layer"),
-        );
+        sequence::too_many(segments, layers, span, findings);
     }
 }
 

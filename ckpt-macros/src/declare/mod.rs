@@ -16,11 +16,15 @@ mod tests;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{DeriveInput, Item, ItemStruct};
+use syn::{
+    DeriveInput, Item, ItemStruct, Path, Type,
+    visit_mut::{self, VisitMut},
+};
 
 use crate::{
     diagnostic::{Findings, codes},
     options::{self, Options},
+    sequence,
 };
 pub use collection::nested;
 pub use markers::at;
@@ -44,13 +48,33 @@ pub fn attribute(options: TokenStream, mut item: ItemStruct) -> TokenStream {
     }
     // The derive reads the options again and reports what is wrong with them.
     let mut unreported = Findings::new();
-    let rt = Options::of_tokens(options.clone(), options::STRUCT, &mut unreported).runtime();
+    let read = Options::of_tokens(options.clone(), options::STRUCT, &mut unreported);
     drop(unreported.into_tokens());
+    let rt = read.runtime();
+    Sequences(read.krate.as_ref()).visit_item_struct_mut(&mut item);
 
     // Last, so that the derive sees what other attributes of the user's have made of the struct.
     item.attrs.push(syn::parse_quote!(#[derive(#rt::__private::__CheckpointedStruct)]));
     item.attrs.push(syn::parse_quote!(#[__ckpt(#options)]));
     item.into_token_stream()
+}
+
+/// Writes out the sequences among the fields' types: the compiler's own derives refuse a struct
+/// with macros in its types.
+struct Sequences<'a>(Option<&'a Path>);
+
+impl VisitMut for Sequences<'_> {
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        if let Type::Macro(m) = ty
+            && m.mac.path.segments.last().is_some_and(|s| s.ident == "checkpoint_sequential")
+        {
+            let sequence = sequence::expand_in(m.mac.tokens.clone(), self.0);
+            if let Ok(sequence) = syn::parse2(sequence) {
+                *ty = sequence;
+            }
+        }
+        visit_mut::visit_type_mut(self, ty);
+    }
 }
 
 /// The attribute on something that has no fields to run, which is given back without its marks.

@@ -60,6 +60,25 @@ fn the_attribute_hands_over_to_the_derive_with_its_options() {
 }
 
 #[test]
+fn sequences_in_types_are_written_out_for_other_derives() {
+    let out = dispatch::checkpointed(
+        quote!(crate = ::ck),
+        quote! {
+            struct Model<E: Dtype, D: Device<E>> {
+                #[checkpoint]
+                a: (rt::checkpoint_sequential!(segments = 1, checkpoint_sequential!(each, A<E, D>), B), C),
+                #[checkpoint]
+                wrong: checkpoint_sequential!(segments = 2, B),
+            }
+        },
+    );
+    let text = out.to_string().replace(' ', "");
+    assert!(text.contains("a:(::ck::Sequential<1usize,(::ck::Sequential<0usize,(A<E,D>,)>,B,)>,C)"), "{text}");
+    assert!(text.contains("CKPT020"), "{text}");
+    assert!(!text.contains("checkpoint_sequential!"), "{text}");
+}
+
+#[test]
 fn an_enum_or_union_is_given_back_without_marks_beside_the_error() {
     for item in [
         quote!(

@@ -12,7 +12,7 @@ mod tests;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Token, parse::ParseStream};
+use syn::{Path, Token, parse::ParseStream};
 
 use crate::{
     diagnostic::{Findings, codes},
@@ -22,6 +22,11 @@ use position::Form;
 
 /// The macro.
 pub fn expand(input: TokenStream) -> TokenStream {
+    expand_in(input, None)
+}
+
+/// The macro, where `krate` is the run time unless its own options name another.
+pub fn expand_in(input: TokenStream, krate: Option<&Path>) -> TokenStream {
     let mut findings = Findings::new();
     let mut options = Options::default();
     let mut rest = TokenStream::new();
@@ -35,6 +40,9 @@ pub fn expand(input: TokenStream) -> TokenStream {
     };
     if let Err(e) = syn::parse::Parser::parse2(parser, input) {
         findings.push_syn(&e);
+    }
+    if options.krate.is_none() {
+        options.krate = krate.cloned();
     }
     match position::tell(rest, &mut findings) {
         Some(Form::Type(types)) => layers::as_type(&options, &types, findings),
@@ -66,22 +74,31 @@ fn segments(options: &Options, layers: usize, findings: &mut Findings) -> Segmen
                     codes::SEGMENTS,
                     Span::call_site(),
                     "this sequence does not say into how many segments it is cut",
-                    format!("begin with `segments = N,`, N from 1 to {layers}, or `each,`"),
+                    "begin with `segments = N`, N at most the number of layers, or with `each`",
                 );
             }
             whole()
         }
         Some(Segments::Count(n, span)) if *n > layers => {
-            findings.push_span(
-                codes::SEGMENTS,
-                *span,
-                format!("{n} segments cannot be cut out of {layers} layers"),
-                format!("write a number from 1 to {layers}, or `each` for a segment of every layer"),
-            );
+            too_many(*n, layers, *span, findings);
             whole()
         }
         Some(segments) => segments.clone(),
     }
+}
+
+/// Reports more segments than there are layers.
+pub fn too_many(segments: usize, layers: usize, at: Span, findings: &mut Findings) {
+    let (layers, numbers) = match layers {
+        1 => ("1 layer".to_owned(), "1".to_owned()),
+        n => (format!("{n} layers"), format!("a number from 1 to {n}")),
+    };
+    findings.push_span(
+        codes::SEGMENTS,
+        at,
+        format!("{segments} segments cannot be cut out of {layers}"),
+        format!("write {numbers}, or `each` for a segment of every layer"),
+    );
 }
 
 /// A tuple of layers, or a balanced tree of `pair`s of tuples at most `widest` wide, which is what

@@ -91,6 +91,10 @@ fn starts_as_value(tokens: TokenStream) -> bool {
                     continue;
                 }
                 let name = spoken(&name);
+                // A sequence in a sequence: as the input it would be a `Result`, so it is a layer.
+                if name == "checkpoint_sequential" {
+                    return false;
+                }
                 return name.starts_with(|c: char| c.is_lowercase() || c == '_');
             }
             TokenTree::Punct(p) if p.as_char() == ':' => {}

@@ -35,6 +35,8 @@ fn lists_tell_their_position() {
         (quote!((ReLU, Tanh)), "type"),
         (quote!(<A as Layers>::First, ReLU), "type"),
         (quote!(Repeated<Linear<2, 2>, 3>), "type"),
+        (quote!(checkpoint_sequential!(each, ReLU), Tanh), "type"),
+        (quote!(batch!(3), a), "value"),
         (quote!(nn::<3>::Block, ReLU), "type"),
         (quote!(x, self.a, self.b), "value"),
         (quote!(x, a, b), "value"),
