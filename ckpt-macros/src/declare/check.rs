@@ -72,9 +72,10 @@ fn layers(d: &Declaration, findings: &mut Findings) {
 
 fn not_a_layer(ty: &Type) -> Option<&'static str> {
     const NUMBERS: &[&str] =
-        &["bool", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64"];
+        &["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64"];
     const OTHERS: &[&str] = &[
         "PhantomData",
+        "bool",
         "String",
         "str",
         "char",
