@@ -7,10 +7,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::Sequence;
-use crate::{
-    direction::Direction,
-    hygiene::spoken,
-};
+use crate::{direction::Direction, hygiene::spoken};
 
 impl Sequence<'_> {
     /// The run of an untaped input: the layers and nothing else.
