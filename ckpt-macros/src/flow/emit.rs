@@ -150,7 +150,7 @@ impl Expansion {
         let traits = [self.inference_traits(), self.training_traits(training)].concat();
         let train = self.inherent(training, &hidden_training);
         let infer = self.inherent(Bounds::Inference, &hidden_inference);
-        let own = self.own_items(|t| t.emit(Pass::Inference, own_failure(t)));
+        let own = self.own_items(&quote!(unused_braces), |t| t.emit(Pass::Inference, own_failure(t)));
         quote! {
             #own
             const _: () = {
@@ -164,7 +164,7 @@ impl Expansion {
     /// The same surface with bodies that say nothing, beside findings: one mistake, one message.
     fn in_place_of_a_faulty_body(&self, item: &ItemImpl) -> TokenStream {
         let nothing = quote!({ ::core::unreachable!() });
-        let own = self.own_items(|_| nothing.clone());
+        let own = self.own_items(&quote!(unused), |_| nothing.clone());
         let (generics, edge) = (self.with_method_generics(), &self.edge);
         let error = self.error();
         let nn = self.nn();
@@ -198,7 +198,7 @@ impl Expansion {
     }
 
     /// The impl of the user's own items: helpers for inference, all else as it was.
-    fn own_items(&self, body: impl Fn(&Method) -> TokenStream) -> TokenStream {
+    fn own_items(&self, allow: &TokenStream, body: impl Fn(&Method) -> TokenStream) -> TokenStream {
         if self.rest.is_empty() && self.twins.is_empty() {
             return TokenStream::new();
         }
@@ -211,7 +211,7 @@ impl Expansion {
             let mut sig = t.item.sig.clone();
             sig.generics = bounded(&sig.generics, Bounds::Inference, &self.cx);
             let body = body(t);
-            quote!(#(#attrs)* #[allow(unused_braces)] #vis #sig #body)
+            quote!(#(#attrs)* #[allow(#allow)] #vis #sig #body)
         });
         quote! {
             impl #params #self_ty #clause {
@@ -370,11 +370,14 @@ impl Expansion {
                 type Output = #output;
                 type Error = #error;
                 fn try_forward_mut(&mut self, __ckpt_input: #input) -> ::core::result::Result<Self::Output, Self::Error> {
-                    let __ckpt_tape = #rt::SharedTape::<#e, #d>::open();
-                    #unpack
-                    #(let #names = #rt::__private::enter(#names, &__ckpt_tape);)*
-                    let __ckpt_output = self.#forward(&__ckpt_tape, #(#names),*)?;
-                    #rt::__private::leave(__ckpt_output, __ckpt_tape)
+                    let __ckpt_policy = self.__ckpt_policy().cloned().unwrap_or_default();
+                    #rt::__private::under(&__ckpt_policy, || {
+                        let __ckpt_tape = #rt::SharedTape::<#e, #d>::open();
+                        #unpack
+                        #(let #names = #rt::__private::enter(#names, &__ckpt_tape);)*
+                        let __ckpt_output = self.#forward(&__ckpt_tape, #(#names),*)?;
+                        #rt::__private::leave(__ckpt_output, __ckpt_tape)
+                    })
                 }
                 fn forward_mut(&mut self, __ckpt_input: #input) -> Self::Output {
                     #rt::__private::expect(#nn::ModuleMut::try_forward_mut(self, __ckpt_input))

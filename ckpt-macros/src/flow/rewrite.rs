@@ -717,6 +717,12 @@ impl VisitMut for Writer<'_> {
             }
             // A borrow of a lent field needs no parentheses.
             Expr::Reference(r) => match &*r.expr {
+                // A module handed on to be trained, as to a checkpointed function, is only read
+                // in inference.
+                place if !self.training && r.mutability.is_some() && self.access(place).is_some() => {
+                    r.mutability = None;
+                    None
+                }
                 Expr::Field(f) if self.me == Me::Fields && places::is_self(&f.base) => {
                     let (name, mutable) = (parameter(&f.member), &r.mutability);
                     Some(Expr::Verbatim(quote!(&#mutable *#name)))
