@@ -66,6 +66,8 @@ pub(crate) fn run<E: Real, D: Device<E>, P: Parameters<E, D>, I: Boundary<E, D>,
     body: Body<E, D, P::Owned, I, O>,
 ) -> Result<O, Err<D>> {
     let _entered = context.enter();
+    // What is recorded on a tape that dfdx made by default goes with the outputs.
+    let tape = &tape.rooted();
     let mode = match (policy::mode(site, &context), least) {
         (Mode::Checkpoint, Some(Mode::Keep)) => Mode::Keep,
         (mode, _) => mode,
