@@ -2,5 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod diagnostic;
+mod flow;
 mod options;
 mod roles;
+
