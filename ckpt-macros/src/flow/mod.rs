@@ -9,8 +9,22 @@
 //! `#[checkpointed] impl` (`emit`) and `#[checkpoint] fn` both stand on this. A checkpointed
 //! function is a body whose whole block is marked: see [`Body::read_region`].
 
+mod arguments;
+mod assigned;
+mod liveness;
+mod names;
+mod places;
+mod regions;
+mod rewrite;
+mod scope;
+mod selfuse;
+mod tensor_methods;
+pub mod types;
+
 use proc_macro2::{Ident, TokenStream};
-use syn::{Block, Pat, Type};
+use syn::{Block, ExprMethodCall, Pat, Type};
+
+pub use rewrite::twin_name;
 
 use crate::{diagnostic::Findings, options::Options, roles::Roles};
 
@@ -59,6 +73,8 @@ pub struct Parameters {
 pub struct Twin {
     /// Its name in the user's code.
     pub name: Ident,
+    /// Whether it takes `self`.
+    pub receiver: bool,
     /// Whether the user's signature returns a `Result`, so that calls are written with `?`.
     pub returns_result: bool,
 }
@@ -78,11 +94,30 @@ pub struct Context {
     pub plain_methods: Vec<Ident>,
 }
 
+impl Context {
+    /// The twin of this name.
+    fn twin(&self, name: &Ident) -> Option<&Twin> {
+        self.twins.iter().find(|t| t.name == *name)
+    }
+
+    /// Whether `m` is `self.field(x)`: no method of the impl, and something to put in.
+    fn calls_field(&self, m: &ExprMethodCall) -> bool {
+        places::is_self(places::bare(&m.receiver))
+            && !m.args.is_empty()
+            && m.turbofish.is_none()
+            && !places::is_forward(&m.method)
+            && self.twin(&m.method).is_none()
+            && !self.plain_methods.contains(&m.method)
+    }
+}
+
 /// A block of the user's, read.
 #[derive(Clone, Debug)]
 pub struct Body {
     block: Block,
     returns: Returns,
+    locals: names::Locals,
+    regions: Vec<regions::Region>,
 }
 
 /// What the user's block evaluates to.
@@ -105,11 +140,7 @@ impl Body {
         cx: &Context,
         findings: &mut Findings,
     ) -> Self {
-        let _ = (parameters, cx, findings);
-        Self {
-            block: block.clone(),
-            returns,
-        }
+        Self::read_marked(block, None, parameters, returns, cx, findings)
     }
 
     /// As [`read`](Self::read), with all of `block` as one region, described by `options` and named
@@ -122,19 +153,45 @@ impl Body {
         cx: &Context,
         findings: &mut Findings,
     ) -> Self {
-        let _ = options;
-        Self::read(block, parameters, returns, cx, findings)
+        Self::read_marked(block, Some(options), parameters, returns, cx, findings)
+    }
+
+    fn read_marked(
+        block: &Block,
+        whole: Option<&Options>,
+        parameters: &Parameters,
+        returns: Returns,
+        cx: &Context,
+        findings: &mut Findings,
+    ) -> Self {
+        let mut block = block.clone();
+        let regions = regions::read(&mut block, whole, returns, cx, findings);
+        let mut locals = scope::resolve(&mut block, parameters, &cx.roles.dtype);
+        scope::lend(&block, &mut locals);
+        Self {
+            block,
+            returns,
+            locals,
+            regions,
+        }
     }
 
     /// How many regions are marked in it.
     pub fn regions(&self) -> usize {
-        0
+        self.regions.len()
+    }
+
+    /// Whether one of its regions recomputes, so that layers in it must be replay-safe.
+    pub fn recomputes(&self) -> bool {
+        self.regions.iter().any(regions::Region::recomputes)
     }
 
     /// The block for one pass, braces included. With [`Failure::Returned`] it evaluates to a
     /// `Result<_, D::Err>`, with [`Failure::Panic`] to what the user's block does.
     pub fn emit(&self, pass: Pass, failure: Failure, cx: &Context) -> TokenStream {
-        let _ = (pass, failure, cx, self.returns);
-        quote::ToTokens::to_token_stream(&self.block)
+        let mut block = self.block.clone();
+        let dissolve = pass == Pass::Inference;
+        let edges = liveness::analyse(&mut block, &self.locals, &self.regions, dissolve);
+        rewrite::write(block, self, &edges, pass, failure, cx)
     }
 }

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Makes tests/fixtures/gpt_torch.safetensors: a small GPT, one batch, and what PyTorch says of them.
+
+    python3 -m venv /tmp/torch && /tmp/torch/bin/pip install torch safetensors numpy
+    /tmp/torch/bin/python tools/make_gpt_fixture.py
+
+The tests compare this project's GPT with the file; nothing but this script needs Python.
+
+The architecture is that of the measured comparison (pre-norm blocks, causal attention, learned positions, exact GELU,
+untied head) at toy sizes. Every tensor is drawn at random, norms and biases included, so that no term vanishes. Values
+are drawn in f32 and stored as f64: an f32 model can load them exactly. Loss, logits and gradients are computed in f64.
+
+Tensors (f64 unless said), named as in `models::gpt`:
+    tok.weight, pos.weight, blocks.I.{norm1,attn.{q,k,v,o},norm2,ff1,ff2}.*, norm.*, head.*    the parameters; Linear is [out, in]
+    ..norm*.epsilon       scalars, which dfdx stores beside a layer norm's tensors
+    tokens, targets       i64 [batch, seq]
+    logits                [batch, seq, vocab]
+    loss                  [], mean cross entropy over batch and positions
+    grad.NAME             the gradient of the loss by each parameter
+"""
+import argparse
+import pathlib
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from safetensors.torch import save_file
+
+LAYERS, D_MODEL, HEADS, FF, VOCAB, SEQ, BATCH = 2, 16, 2, 32, 11, 8, 2
+EPSILON = 1e-5
+OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "fixtures" / "gpt_torch.safetensors"
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q, self.k, self.v, self.o = (nn.Linear(D_MODEL, D_MODEL) for _ in range(4))
+
+    def forward(self, x):
+        b, s, d = x.shape
+        q, k, v = (f(x).view(b, s, HEADS, d // HEADS).transpose(1, 2) for f in (self.q, self.k, self.v))
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.o(y.transpose(1, 2).reshape(b, s, d))
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm1, self.norm2 = (nn.LayerNorm(D_MODEL, eps=EPSILON) for _ in range(2))
+        self.attn = Attention()
+        self.ff1, self.ff2 = nn.Linear(D_MODEL, FF), nn.Linear(FF, D_MODEL)
+
+    def forward(self, x):
+        x = x + self.attn(self.norm1(x))
+        return x + self.ff2(F.gelu(self.ff1(self.norm2(x))))
+
+
+class Gpt(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tok, self.pos = nn.Embedding(VOCAB, D_MODEL), nn.Embedding(SEQ, D_MODEL)
+        self.blocks = nn.Sequential(*[Block() for _ in range(LAYERS)])
+        self.norm = nn.LayerNorm(D_MODEL, eps=EPSILON)
+        self.head = nn.Linear(D_MODEL, VOCAB)
+
+    def forward(self, tokens):
+        return self.head(self.norm(self.blocks(self.tok(tokens) + self.pos.weight)))
+
+
+def our_name(torch_name):
+    """A layer norm's tensors are `gamma` and `beta` in dfdx."""
+    parent, _, leaf = torch_name.rpartition(".")
+    if parent.split(".")[-1].startswith("norm"):
+        leaf = {"weight": "gamma", "bias": "beta"}[leaf]
+    return f"{parent}.{leaf}"
+
+
+def randomize(model):
+    """Weights of a trained network's size: a fan-in scale, and norms near but not at one."""
+    with torch.no_grad():
+        for name, p in model.named_parameters():
+            noise = torch.randn(p.shape, dtype=torch.float32)
+            if our_name(name).endswith("gamma"):
+                value = 1 + 0.3 * noise
+            elif p.dim() == 1:
+                value = 0.3 * noise
+            elif name in ("tok.weight", "pos.weight"):
+                value = noise
+            else:
+                value = noise / p.shape[1] ** 0.5
+            p.copy_(value)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=pathlib.Path, default=OUT)
+    args = parser.parse_args()
+
+    torch.manual_seed(20240607)
+    model = Gpt().double()
+    randomize(model)
+    tokens = torch.randint(0, VOCAB, (BATCH, SEQ))
+    targets = torch.randint(0, VOCAB, (BATCH, SEQ))
+    logits = model(tokens)
+    loss = F.cross_entropy(logits.view(-1, VOCAB), targets.view(-1))
+    loss.backward()
+
+    tensors = {"tokens": tokens, "targets": targets, "logits": logits, "loss": loss}
+    for name, p in model.named_parameters():
+        tensors[our_name(name)] = p
+        tensors[f"grad.{our_name(name)}"] = p.grad
+    for name, module in model.named_modules():
+        if isinstance(module, nn.LayerNorm):
+            tensors[f"{name}.epsilon"] = torch.tensor(module.eps, dtype=torch.float64)
+
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    save_file({k: t.detach().contiguous() for k, t in tensors.items()}, args.out, metadata={"torch": torch.__version__.split("+")[0]})
+    print(f"{args.out}: {len(tensors)} tensors, loss {loss.item()}")
+
+
+if __name__ == "__main__":
+    main()
