@@ -1,8 +1,11 @@
 //! What `#[checkpoint] fn` and `checkpoint!` need: how a call on a kind of tape borrows modules.
 
-use dfdx::tensor::{NoneTape, OwnedTape, Storage};
+use dfdx::{
+    tensor::{NoneTape, OwnedTape, Storage},
+    tensor_ops::Device,
+};
 
-use crate::SharedTape;
+use crate::{Boundary, Real, SharedTape};
 
 /// A tape that a checkpointed function can be called on.
 pub trait CallerTape {
@@ -18,6 +21,15 @@ impl<E, D: Storage<E>> CallerTape for OwnedTape<E, D> {
 }
 impl<E, D: Storage<E>> CallerTape for SharedTape<E, D> {
     type RefMut<'a, M: ?Sized + 'a> = &'a mut M;
+}
+
+/// Puts a parameter onto the shared tape as it is: an index tensor that carries a tape still does.
+pub fn hand_over<E: Real, D: Device<E>, X, Y>(x: X, tape: &SharedTape<E, D>) -> Y
+where
+    X: Boundary<E, D>,
+    Y: Boundary<E, D, Stored = X::Stored>,
+{
+    Y::load(x.store(tape), tape)
 }
 
 /// Calls one module as a region, in code that no other macro has written.

@@ -30,7 +30,7 @@ mod sequence;
 mod tape;
 
 pub use boundary::{Boundary, Crossing, Edge, Plain, Retape};
-pub use ckpt_macros::Boundary;
+pub use ckpt_macros::{Boundary, checkpoint_sequential, checkpointed};
 pub use combinators::{AssumeReplaySafe, Checkpoint, Scoped};
 pub use context::Site;
 pub use failure::{Cause, Difference, Failure, Pass, last_failure};
@@ -51,14 +51,14 @@ pub mod prelude {
 
     pub use crate::{
         AssumeReplaySafe, Boundary, Checkpoint, Mode, Plain, Policy, Real, ReplaySafe, Scoped, Segments, SharedTape,
-        Stateless, first_pass, last_failure, nn, with_policy,
+        Stateless, checkpoint_sequential, checkpointed, first_pass, last_failure, nn, with_policy,
     };
 }
 
 /// What expanded code calls. Not for people: it changes without notice.
 #[doc(hidden)]
 pub mod __private {
-    pub use ckpt_macros::checkpoint_call;
+    pub use ckpt_macros::{__CheckpointedStruct, checkpoint_call};
     pub use dfdx;
 
     pub use crate::{
@@ -66,7 +66,7 @@ pub mod __private {
         borrowed::{lent, lent_mut, sequence},
         chain::{DynLayer, chain, layer_mut, layer_ref},
         failure::expect,
-        function::CallerTape,
+        function::{CallerTape, hand_over},
         flow::{
             blocks, blocks_mut, blocks_slice_mut, call_mut, call_ref, enter, infer, leave, replayed_mut, replayed_ref,
             segmented_loop,

@@ -149,6 +149,12 @@ impl Declaration {
         self.others().any(|p| mentions(&part.ty, &p.ident))
     }
 
+    /// Whether what is stored of `part` is written out in the stored type. The others are arguments
+    /// of it, and as such must be as visible as the type itself.
+    pub fn is_written_out(&self, part: &Part) -> bool {
+        !self.depends(part) && !self.follows_tape(part)
+    }
+
     /// As [`depends`](Self::depends), on one that nothing at all is asked of.
     pub fn depends_on_unbounded(&self, part: &Part) -> bool {
         self.others()

@@ -1,13 +1,16 @@
 //! The impls that `#[derive(Boundary)]` writes.
 //!
-//! What is stored of a value is a hidden enum, generic over what is stored of each field: so it
-//! needs no bounds, and its `Clone` is that of its parts. A struct is an enum of one variant there.
+//! What is stored of a value is a hidden enum; a struct is an enum of one variant there. It is
+//! generic over what is stored of each field that a type parameter decides, the tape's among them,
+//! so that one type serves for all tapes. What is stored of the others is written out: a private
+//! type may stand in a field, but not in the arguments of a public trait's associated type.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::{GenericParam, Type};
 
 use super::declaration::{Case, Declaration, Part, Tape, binding};
+use crate::hygiene::mentions;
 
 /// Everything, hidden in a constant.
 pub fn impls(declaration: &Declaration) -> TokenStream {
@@ -16,7 +19,7 @@ pub fn impls(declaration: &Declaration) -> TokenStream {
     quote! {
         #[allow(
             missing_docs, missing_debug_implementations, non_camel_case_types, non_snake_case, unused_variables,
-            unreachable_code, clippy::all, clippy::pedantic
+            unreachable_code, private_interfaces, clippy::all, clippy::pedantic
         )]
         const _: () = { #(#parts)* };
     }
@@ -81,26 +84,66 @@ impl<'a> Writer<'a> {
         if part.plain { quote!(#rt::Plain<#ty>) } else { ty.to_token_stream() }
     }
 
+    /// The parameters that fields written out in the stored type need.
+    fn stored_parameters(&self) -> Vec<GenericParam> {
+        let d = self.declaration;
+        let parts = || d.variants.iter().flat_map(|c| &c.parts);
+        let written: Vec<_> = parts().filter(|p| d.is_written_out(p)).collect();
+        let crosses = written.iter().any(|p| !p.plain);
+        let needed = |name: &Ident| {
+            let role = [&self.dtype, &self.device].into_iter().any(|role| mentions(role, name));
+            (crosses && role) || written.iter().any(|p| mentions(&p.ty, name))
+        };
+        let own = d.generics.params.iter().map(undefaulted);
+        let added = self.added.iter().cloned();
+        let parameters = own.chain(added).filter_map(|p| syn::parse2::<GenericParam>(p).ok());
+        let parameters = parameters.filter(|p| match p {
+            GenericParam::Type(p) => needed(&p.ident),
+            GenericParam::Const(p) => needed(&p.ident),
+            GenericParam::Lifetime(_) => false,
+        });
+        parameters.collect()
+    }
+
     fn stored(&self) -> TokenStream {
-        let mut parameters = Vec::new();
-        let variants: Vec<_> = self
-            .cases()
-            .iter()
-            .map(|case| {
-                let own: Vec<_> =
-                    case.parts.iter().enumerate().map(|(i, _)| format_ident!("S{}", parameters.len() + i)).collect();
-                parameters.extend(own.clone());
-                let name = &case.name;
-                quote!(#name(#(#own),*))
-            })
-            .collect();
+        let d = self.declaration;
+        let (rt, dtype, device) = (&d.rt, &self.dtype, &self.device);
+        let parameters = self.stored_parameters();
+        let mut arguments = Vec::new();
+        let mut variants = Vec::new();
+        for case in self.cases() {
+            let parts: Vec<_> = case
+                .parts
+                .iter()
+                .map(|part| {
+                    if d.is_written_out(part) {
+                        let crossing = self.crossing(part);
+                        return if part.plain { self.part_type(part) } else { quote!(#crossing::Stored) };
+                    }
+                    let argument = format_ident!("__CkptS{}", arguments.len());
+                    arguments.push(argument.clone());
+                    argument.into_token_stream()
+                })
+                .collect();
+            let name = &case.name;
+            variants.push(quote!(#name(#(#parts),*)));
+        }
+        let names: Vec<_> = parameters.iter().map(parameter_name).collect();
+        let has = |name: &TokenStream| names.iter().any(|n| n.to_string() == name.to_string());
+        let own = d.generics.where_clause.iter().flat_map(|w| &w.predicates).filter(|predicate| {
+            let absent = d.generics.type_params().filter(|p| !has(&p.ident.to_token_stream()));
+            absent.into_iter().all(|p| !mentions(predicate, &p.ident))
+        });
+        let real = has(dtype).then(|| quote!(#dtype: #rt::Real,));
+        let device = has(device).then(|| quote!(#device: #rt::__private::dfdx::tensor_ops::Device<#dtype>,));
+        let predicates = quote!(where #(#own,)* #real #device);
         let variant = (self.cases().len() > 1).then(|| {
             let arms = self.cases().iter().enumerate().map(|(i, case)| {
                 let (name, number) = (&case.name, i as f64);
                 quote!(Self::#name(..) => #number)
             });
             quote! {
-                impl<#(#parameters),*> __CkptStored<#(#parameters),*> {
+                impl<#(#parameters,)* #(#arguments),*> __CkptStored<#(#names,)* #(#arguments),*> #predicates {
                     fn __ckpt_variant(&self) -> f64 {
                         match self { #(#arms,)* }
                     }
@@ -109,7 +152,7 @@ impl<'a> Writer<'a> {
         });
         quote! {
             #[derive(::core::clone::Clone)]
-            pub enum __CkptStored<#(#parameters),*> { #(#variants),* }
+            pub enum __CkptStored<#(#parameters,)* #(#arguments),*> #predicates { #(#variants),* }
             #variant
         }
     }
@@ -118,7 +161,10 @@ impl<'a> Writer<'a> {
         let (rt, dtype, device) = (&self.declaration.rt, &self.dtype, &self.device);
         let parts = || self.cases().iter().flat_map(|c| &c.parts);
         let taped = parts().map(|p| self.crossing(p)).map(|p| quote!(|| #p::TAPED));
-        let stored = parts().map(|p| self.crossing(p)).map(|p| quote!(#p::Stored));
+        let arguments = self.stored_parameters();
+        let arguments = arguments.iter().map(parameter_name);
+        let stored = parts().filter(|p| !self.declaration.is_written_out(p)).map(|p| self.crossing(p));
+        let stored = arguments.chain(stored.map(|p| quote!(#p::Stored)));
         let (parameters, this, predicates) = self.header(None);
         let store = self.store();
         let load = self.load();
@@ -309,11 +355,7 @@ impl<'a> Writer<'a> {
 
     fn this(&self) -> TokenStream {
         let name = &self.declaration.name;
-        let arguments = self.declaration.generics.params.iter().map(|p| match p {
-            GenericParam::Type(p) => p.ident.to_token_stream(),
-            GenericParam::Const(p) => p.ident.to_token_stream(),
-            GenericParam::Lifetime(p) => p.lifetime.to_token_stream(),
-        });
+        let arguments = self.declaration.generics.params.iter().map(parameter_name);
         quote!(#name<#(#arguments),*>)
     }
 
@@ -362,6 +404,14 @@ impl<'a> Writer<'a> {
             ),
             _ => (parameters.collect(), this, predicates),
         }
+    }
+}
+
+fn parameter_name(parameter: &GenericParam) -> TokenStream {
+    match parameter {
+        GenericParam::Type(p) => p.ident.to_token_stream(),
+        GenericParam::Const(p) => p.ident.to_token_stream(),
+        GenericParam::Lifetime(p) => p.lifetime.to_token_stream(),
     }
 }
 

@@ -34,15 +34,8 @@ pub struct Argument {
 impl Argument {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let named = input.peek(Ident::peek_any) && input.peek2(Token![=]) && !input.peek2(Token![==]);
-        let name = if named {
-            Some((input.call(Ident::parse_any)?, input.parse()?))
-        } else {
-            None
-        };
-        Ok(Self {
-            name,
-            value: input.parse()?,
-        })
+        let name = if named { Some((input.call(Ident::parse_any)?, input.parse()?)) } else { None };
+        Ok(Self { name, value: input.parse()? })
     }
 }
 

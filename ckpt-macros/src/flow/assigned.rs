@@ -13,17 +13,10 @@ use super::{
 
 /// The locals, declared outside of it, that what `visit` walks over may change.
 pub fn assigned(locals: &Locals, visit: impl FnOnce(&mut Assigned<'_>)) -> BTreeSet<LocalId> {
-    let mut a = Assigned {
-        locals,
-        changed: BTreeSet::new(),
-        bound: BTreeSet::new(),
-    };
+    let mut a = Assigned { locals, changed: BTreeSet::new(), bound: BTreeSet::new() };
     visit(&mut a);
     let (changed, bound) = (a.changed, a.bound);
-    changed
-        .into_iter()
-        .filter(|id| !bound.contains(id) && locals.get(*id).lent.is_none())
-        .collect()
+    changed.into_iter().filter(|id| !bound.contains(id) && locals.get(*id).lent.is_none()).collect()
 }
 
 /// The walk of [`assigned`].

@@ -9,8 +9,12 @@
 //! `#[checkpointed] impl` (`emit`) and `#[checkpoint] fn` both stand on this. A checkpointed
 //! function is a body whose whole block is marked: see [`Body::read_region`].
 
+mod aliases;
 mod arguments;
 mod assigned;
+mod bounds;
+mod emit;
+mod helpers;
 mod liveness;
 mod names;
 mod places;
@@ -18,12 +22,14 @@ mod regions;
 mod rewrite;
 mod scope;
 mod selfuse;
+pub mod signature;
 mod tensor_methods;
 pub mod types;
 
 use proc_macro2::{Ident, TokenStream};
 use syn::{Block, ExprMethodCall, Pat, Type};
 
+pub use emit::expand_impl;
 pub use rewrite::twin_name;
 
 use crate::{diagnostic::Findings, options::Options, roles::Roles};
@@ -167,13 +173,9 @@ impl Body {
         let mut block = block.clone();
         let regions = regions::read(&mut block, whole, returns, cx, findings);
         let mut locals = scope::resolve(&mut block, parameters, &cx.roles.dtype);
+        aliases::expand(&mut block, &mut locals, &regions, cx);
         scope::lend(&block, &mut locals);
-        Self {
-            block,
-            returns,
-            locals,
-            regions,
-        }
+        Self { block, returns, locals, regions }
     }
 
     /// How many regions are marked in it.
@@ -193,5 +195,23 @@ impl Body {
         let dissolve = pass == Pass::Inference;
         let edges = liveness::analyse(&mut block, &self.locals, &self.regions, dissolve);
         rewrite::write(block, self, &edges, pass, failure, cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quote::quote;
+    use syn::parse_quote;
+
+    /// A context with one helper, `helper`, that has versions of its own.
+    pub fn context() -> Context {
+        Context {
+            roles: Roles { dtype: parse_quote!(E), device: parse_quote!(D) },
+            rt: quote!(rt),
+            owner: "Net".to_owned(),
+            twins: vec![Twin { name: parse_quote!(helper), receiver: true, returns_result: false }],
+            plain_methods: Vec::new(),
+        }
     }
 }

@@ -129,11 +129,7 @@ pub fn rename_captures(literal: &Literal, lookup: impl Fn(&str) -> Option<LocalI
         return literal.clone();
     }
     let renamed = captures(&text, |name| lookup(name).map(|id| format!("{PREFIX}{id}")));
-    if renamed == text {
-        literal.clone()
-    } else {
-        relabel(literal, &renamed)
-    }
+    if renamed == text { literal.clone() } else { relabel(literal, &renamed) }
 }
 
 fn relabel(literal: &Literal, text: &str) -> Literal {
@@ -215,10 +211,7 @@ mod tests {
     #[test]
     fn captures_of_a_format_string_are_found() {
         assert_eq!(rename(r#""{x} {y} {{x}}""#), r#""{__ckpt_local_0} {y} {{x}}""#);
-        assert_eq!(
-            rename(r#""{x:>w$.3} {:w$}""#),
-            r#""{__ckpt_local_0:>__ckpt_local_7$.3} {:__ckpt_local_7$}""#
-        );
+        assert_eq!(rename(r#""{x:>w$.3} {:w$}""#), r#""{__ckpt_local_0:>__ckpt_local_7$.3} {:__ckpt_local_7$}""#);
         assert_eq!(rename(r##"r#"{x:?}"#"##), r##"r#"{__ckpt_local_0:?}"#"##);
         assert_eq!(rename(r#""\u{1F600} {}""#), r#""\u{1F600} {}""#);
         assert_eq!(rename(r#""{x""#), r#""{x""#);

@@ -153,10 +153,7 @@ impl Borrows {
     fn binding(&mut self, pat: &Pat, source: &Expr) {
         borrowed(pat, source, &mut |pat, place| {
             if let Some(root) = root(place) {
-                self.bindings.push(Borrow {
-                    ids: bound(pat),
-                    root,
-                });
+                self.bindings.push(Borrow { ids: bound(pat), root });
             }
         });
     }

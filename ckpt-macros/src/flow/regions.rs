@@ -68,25 +68,14 @@ pub fn read(
     cx: &Context,
     findings: &mut Findings,
 ) -> Vec<Region> {
-    let mut reader = Reader {
-        cx,
-        findings,
-        regions: Vec::new(),
-    };
+    let mut reader = Reader { cx, findings, regions: Vec::new() };
     reader.visit_block_mut(block);
     let mut regions = reader.regions;
     if let Some(options) = whole {
-        regions.push(Region {
-            options: options.clone(),
-            name: cx.owner.clone(),
-        });
+        regions.push(Region { options: options.clone(), name: cx.owner.clone() });
         wrap(block, regions.len() - 1, returns, cx);
     }
-    let mut leaves = Leaves {
-        regions: &regions,
-        findings,
-        frames: Vec::new(),
-    };
+    let mut leaves = Leaves { regions: &regions, findings, frames: Vec::new() };
     leaves.visit_block(block);
     regions
 }
@@ -107,15 +96,8 @@ fn wrap(block: &mut Block, id: usize, returns: Returns, cx: &Context) {
         let region = marked(id, inner);
         parse_quote!({ ::core::result::Result::Ok(#region) })
     } else {
-        let region = Expr::Block(ExprBlock {
-            attrs: vec![mark(id)],
-            label,
-            block: body,
-        });
-        Block {
-            brace_token: syn::token::Brace::default(),
-            stmts: vec![Stmt::Expr(region, None)],
-        }
+        let region = Expr::Block(ExprBlock { attrs: vec![mark(id)], label, block: body });
+        Block { brace_token: syn::token::Brace::default(), stmts: vec![Stmt::Expr(region, None)] }
     };
 }
 
@@ -143,11 +125,7 @@ fn mark(id: usize) -> Attribute {
 }
 
 fn marked(id: usize, block: Block) -> Expr {
-    Expr::Block(ExprBlock {
-        attrs: vec![mark(id)],
-        label: None,
-        block,
-    })
+    Expr::Block(ExprBlock { attrs: vec![mark(id)], label: None, block })
 }
 
 struct Reader<'a> {
@@ -159,9 +137,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn add(&mut self, options: Options, base: &str) -> usize {
         let name = format!("{}.{base}", self.cx.owner);
-        let again = |n: &str| {
-            n == name || n.strip_prefix(&name).is_some_and(|rest| rest.starts_with('#'))
-        };
+        let again = |n: &str| n == name || n.strip_prefix(&name).is_some_and(|rest| rest.starts_with('#'));
         let same = self.regions.iter().filter(|r| again(&r.name)).count();
         let name = if same == 0 { name } else { format!("{name}#{}", same + 1) };
         self.regions.push(Region { options, name });
@@ -176,12 +152,7 @@ impl Reader<'_> {
         let options = Options::of_attribute(&attrs[at], words, self.findings);
         attrs[at] = mark(self.add(options, base));
         if let Some(second) = attrs.iter().find(|a| is_mark(a)) {
-            self.findings.push(
-                codes::OPTION_TWICE,
-                second,
-                "this is marked twice",
-                "keep one of the marks",
-            );
+            self.findings.push(codes::OPTION_TWICE, second, "this is marked twice", "keep one of the marks");
             attrs.retain(|a| !is_mark(a));
         }
     }
@@ -217,11 +188,7 @@ impl Reader<'_> {
         let call: Expr = parse_quote!(#module.forward(#(#inputs),*));
         let region = marked(self.add(options, &name), parse_quote!({ #call }));
         let lets: Vec<_> = lets.into_iter().flatten().collect();
-        Some(if lets.is_empty() {
-            region
-        } else {
-            parse_quote!({ #(#lets)* #region })
-        })
+        Some(if lets.is_empty() { region } else { parse_quote!({ #(#lets)* #region }) })
     }
 
     /// One region a segment of a written sequence; the last one is kept, since its recompute would
@@ -274,19 +241,13 @@ impl Reader<'_> {
                 let module = places::bare(module);
                 call = parse_quote!(#module.forward(#call));
             }
-            let mut options = Options {
-                segments: None,
-                ..options.clone()
-            };
+            let mut options = Options { segments: None, ..options.clone() };
             if segment + 1 == k && options.kind == Kind::Recompute {
                 options.kind = Kind::Keep;
                 options.verify = None;
             }
-            let name = if end - start == 1 {
-                names[start].clone()
-            } else {
-                format!("{}..{}", names[start], names[end - 1])
-            };
+            let name =
+                if end - start == 1 { names[start].clone() } else { format!("{}..{}", names[start], names[end - 1]) };
             let region = marked(self.add(options, &name), parse_quote!({ #call }));
             if segment + 1 == k {
                 statements.push(Stmt::Expr(region, None));
@@ -561,11 +522,7 @@ impl<'ast> Visit<'ast> for Leaves<'_> {
         let outward = self.frames.iter().rev();
         let mut outward = outward.take_while(|f| !matches!(f, Frame::Closure));
         if outward.any(|f| matches!(f, Frame::Region | Frame::Segments(_))) {
-            self.report(
-                r.return_token,
-                "`return`",
-                "let the region's value decide, and return behind the region",
-            );
+            self.report(r.return_token, "`return`", "let the region's value decide, and return behind the region");
         }
         syn::visit::visit_expr_return(self, r);
     }
@@ -581,11 +538,7 @@ impl<'ast> Visit<'ast> for Leaves<'_> {
 
     fn visit_expr_await(&mut self, a: &'ast syn::ExprAwait) {
         if self.frames.iter().any(|f| matches!(f, Frame::Region | Frame::Segments(_))) {
-            self.report(
-                a.await_token,
-                "`.await`",
-                "await the value before the region",
-            );
+            self.report(a.await_token, "`.await`", "await the value before the region");
         }
         syn::visit::visit_expr_await(self, a);
     }
@@ -600,3 +553,185 @@ impl<'ast> Visit<'ast> for Leaves<'_> {
     fn visit_item(&mut self, _: &'ast syn::Item) {}
 }
 
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{diagnostic::Code, flow::tests::context};
+
+    fn read_marks(mut block: Block) -> (Vec<String>, Vec<Code>) {
+        let mut f = Findings::new();
+        let regions = read(&mut block, None, Returns::Value, &context(), &mut f);
+        (regions.into_iter().map(|r| r.name).collect(), f.codes())
+    }
+
+    fn found(block: Block) -> Vec<Code> {
+        read_marks(block).1
+    }
+
+    #[test]
+    fn regions_are_named_after_what_they_make() {
+        let (names, codes) = read_marks(parse_quote!({
+            #[checkpoint]
+            let h = f();
+            #[checkpoint(keep)]
+            let (a, b) = g();
+            #[checkpoint]
+            let h = k();
+            #[checkpoint]
+            {
+                h;
+            }
+            #[checkpoint(segments = 2)]
+            for b in &self.blocks {}
+            checkpoint!(self.attn, x)?;
+            checkpoint_sequential!(segments = 2, x, self.a, self.b, self.c)?
+        }));
+        assert_eq!(codes, []);
+        let expected = ["h", "a_b", "h#2", "block", "blocks", "attn", "a..b", "c"];
+        assert_eq!(names, expected.map(|n| format!("Net.{n}")));
+    }
+
+    #[test]
+    fn leaving_a_region_is_reported() {
+        let leaves: &[Block] = &[
+            parse_quote!({
+                #[checkpoint]
+                {
+                    if c {
+                        return x;
+                    }
+                }
+            }),
+            parse_quote!({
+                loop {
+                    #[checkpoint]
+                    {
+                        break;
+                    }
+                }
+            }),
+            parse_quote!({
+                'a: loop {
+                    #[checkpoint]
+                    {
+                        loop {
+                            continue 'a;
+                        }
+                    }
+                }
+            }),
+            parse_quote!({
+                #[checkpoint]
+                let h = f().await;
+            }),
+            parse_quote!({
+                #[checkpoint(each)]
+                for b in &self.blocks {
+                    break;
+                }
+            }),
+        ];
+        for block in leaves {
+            assert_eq!(found(block.clone()), [codes::LEAVES_REGION]);
+        }
+        let stays: &[Block] = &[
+            parse_quote!({
+                #[checkpoint]
+                {
+                    let f = || return 1;
+                    loop {
+                        break;
+                    }
+                }
+            }),
+            parse_quote!({
+                #[checkpoint]
+                for b in &self.blocks {
+                    break;
+                }
+            }),
+            parse_quote!({
+                #[checkpoint(each)]
+                for b in &self.blocks {
+                    continue;
+                }
+            }),
+            parse_quote!({
+                #[checkpoint]
+                {
+                    'a: {
+                        break 'a;
+                    }
+                }
+                return x;
+            }),
+        ];
+        for block in stays {
+            assert_eq!(found(block.clone()), []);
+        }
+    }
+
+    #[test]
+    fn a_mark_stands_only_where_a_region_can_be_made() {
+        let table: &[(Block, Code)] = &[
+            (
+                parse_quote!({
+                    #[checkpoint]
+                    let h;
+                }),
+                codes::MISPLACED_MARK,
+            ),
+            (
+                parse_quote!({
+                    #[checkpoint]
+                    if c {
+                        f()
+                    }
+                }),
+                codes::MISPLACED_MARK,
+            ),
+            (
+                parse_quote!({
+                    #[checkpoint]
+                    f(x);
+                }),
+                codes::MISPLACED_MARK,
+            ),
+            (
+                parse_quote!({
+                    #[checkpoint(each)]
+                    for (i, b) in self.blocks.iter().enumerate() {}
+                }),
+                codes::MISPLACED_MARK,
+            ),
+            (
+                parse_quote!({
+                    #[checkpoint(each)]
+                    let h = f();
+                }),
+                codes::UNKNOWN_OPTION,
+            ),
+            (
+                parse_quote!({
+                    checkpoint!(self.attn);
+                }),
+                codes::SYNTAX,
+            ),
+            (
+                parse_quote!({
+                    checkpoint!(f(x), x);
+                }),
+                codes::SYNTAX,
+            ),
+            (
+                parse_quote!({
+                    checkpoint_sequential!(segments = 3, x, self.a, self.b);
+                }),
+                codes::SEGMENTS,
+            ),
+        ];
+        for (block, code) in table {
+            assert_eq!(found(block.clone()), [*code], "{}", quote!(#block));
+        }
+    }
+}

@@ -198,9 +198,13 @@ impl Writer<'_> {
 
     /// Whether `args` use what an exclusive borrow of `place` would hold while they are evaluated.
     fn hoists(&self, place: &Expr, access: Access, args: &[Expr]) -> bool {
-        self.training
-            && access == Access::Exclusive
-            && SelfUse::of(self.cx, |f| args.iter().for_each(|a| f.visit_expr(a))).meets(place)
+        if !self.training || access == Access::Shared {
+            return false;
+        }
+        let uses = SelfUse::of(self.cx, |f| args.iter().for_each(|a| f.visit_expr(a)));
+        let lent = |id: &LocalId| self.body.locals.get(*id).lent.is_some();
+        // A lent local may borrow the very part of `self`.
+        uses.meets(place) || places::root(place) == Some(Root::Itself) && uses.locals.iter().any(lent)
     }
 
     fn rewritten(&mut self, mut e: Expr) -> Expr {
@@ -246,13 +250,7 @@ impl Writer<'_> {
     }
 
     fn pass(&self) -> Pass {
-        if self.training {
-            Pass::Training {
-                replayed: self.replayed,
-            }
-        } else {
-            Pass::Inference
-        }
+        if self.training { Pass::Training { replayed: self.replayed } } else { Pass::Inference }
     }
 
     fn method(&mut self, m: &syn::ExprMethodCall) -> Option<Expr> {
@@ -420,9 +418,7 @@ impl Writer<'_> {
             (1, []) => quote!(#region.0),
             (0, [one]) => quote!(#one = #region.0),
             _ => {
-                let all: Vec<_> = (0..value.len() + assigned.len())
-                    .map(|i| format_ident!("__ckpt_out{i}"))
-                    .collect();
+                let all: Vec<_> = (0..value.len() + assigned.len()).map(|i| format_ident!("__ckpt_out{i}")).collect();
                 let pattern = nested(&all.iter().map(ToTokens::to_token_stream).collect::<Vec<_>>());
                 let (own, outer) = all.split_at(value.len());
                 let own = match own {
@@ -478,10 +474,7 @@ impl Writer<'_> {
             _ => None,
         };
         let attrs = l.attrs.iter().filter(|a| region_of(std::slice::from_ref(a)).is_none());
-        Stmt::Expr(
-            Expr::Verbatim(quote!(#(#attrs)* let #pattern #ty = #value)),
-            Some(l.semi_token),
-        )
+        Stmt::Expr(Expr::Verbatim(quote!(#(#attrs)* let #pattern #ty = #value)), Some(l.semi_token))
     }
 
     fn block_region(&mut self, id: usize, b: &mut syn::ExprBlock) -> TokenStream {
@@ -497,11 +490,7 @@ impl Writer<'_> {
         let outputs = self.outputs(id, value);
         let region = self.region(id, &uses, outputs, |w| {
             visit_mut::visit_expr_block_mut(w, &mut inner);
-            if has_value {
-                quote!(let __ckpt_value = #inner;)
-            } else {
-                inner.into_token_stream()
-            }
+            if has_value { quote!(let __ckpt_value = #inner;) } else { inner.into_token_stream() }
         });
         self.deliver(region, value, &self.edges[id].outputs)
     }
@@ -568,9 +557,8 @@ impl Writer<'_> {
                 },
             )
         ));
-        let outs: Vec<_> = (0..carried_names.len())
-            .map(|i| format_ident!("__ckpt_out{i}").into_token_stream())
-            .collect();
+        let outs: Vec<_> =
+            (0..carried_names.len()).map(|i| format_ident!("__ckpt_out{i}").into_token_stream()).collect();
         let pattern = nested(&outs);
         quote!({ let #pattern = #call; #(#carried_names = #outs.0;)* })
     }
@@ -635,9 +623,7 @@ impl Writer<'_> {
                             return;
                         }
                     }
-                    ("as_ref" | "first" | "last" | "get" | "as_slice", _)
-                        if self.training && self.trains(pat) =>
-                    {
+                    ("as_ref" | "first" | "last" | "get" | "as_slice", _) if self.training && self.trains(pat) => {
                         let name = match m.method.to_string().as_str() {
                             "as_ref" => "as_mut".to_owned(),
                             "as_slice" => "as_mut_slice".to_owned(),
@@ -655,9 +641,7 @@ impl Writer<'_> {
 
     /// Whether a module that `pat` binds is called, so that training needs it exclusively.
     fn trains(&self, pat: &Pat) -> bool {
-        bound(pat)
-            .iter()
-            .any(|id| self.body.locals.get(*id).lent == Some(Access::Exclusive))
+        bound(pat).iter().any(|id| self.body.locals.get(*id).lent == Some(Access::Exclusive))
     }
 
     /// The borrow of `place` that `pat` is bound to. `always` where a loop over it has no iterator
@@ -690,8 +674,7 @@ impl Writer<'_> {
             .map(|t| match t {
                 TokenTree::Ident(i) if i == "self" => Ident::new("__ckpt_self", i.span()).into(),
                 TokenTree::Group(g) => {
-                    let mut inner =
-                        proc_macro2::Group::new(g.delimiter(), self.rename_self(g.stream()));
+                    let mut inner = proc_macro2::Group::new(g.delimiter(), self.rename_self(g.stream()));
                     inner.set_span(g.span());
                     inner.into()
                 }
@@ -734,6 +717,12 @@ impl VisitMut for Writer<'_> {
             }
             // A borrow of a lent field needs no parentheses.
             Expr::Reference(r) => match &*r.expr {
+                // A module handed on to be trained, as to a checkpointed function, is only read
+                // in inference.
+                place if !self.training && r.mutability.is_some() && self.access(place).is_some() => {
+                    r.mutability = None;
+                    None
+                }
                 Expr::Field(f) if self.me == Me::Fields && places::is_self(&f.base) => {
                     let (name, mutable) = (parameter(&f.member), &r.mutability);
                     Some(Expr::Verbatim(quote!(&#mutable *#name)))
@@ -764,9 +753,7 @@ impl VisitMut for Writer<'_> {
                         Some(value) => quote!(#value),
                         None => quote!(()),
                     };
-                    r.expr = Some(Box::new(Expr::Verbatim(
-                        quote!(::core::result::Result::Ok(#value)),
-                    )));
+                    r.expr = Some(Box::new(Expr::Verbatim(quote!(::core::result::Result::Ok(#value)))));
                 }
                 return;
             }
@@ -783,6 +770,11 @@ impl VisitMut for Writer<'_> {
             Some(new) => *e = new,
             None => visit_mut::visit_expr_mut(self, e),
         }
+    }
+
+    fn visit_block_mut(&mut self, b: &mut Block) {
+        visit_mut::visit_block_mut(self, b);
+        end_statements(&mut b.stmts);
     }
 
     fn visit_stmt_mut(&mut self, s: &mut Stmt) {
@@ -822,10 +814,7 @@ impl VisitMut for Writer<'_> {
     fn visit_path_mut(&mut self, path: &mut Path) {
         visit_mut::visit_path_mut(self, path);
         if self.training {
-            let retape = Retape {
-                roles: &self.cx.roles,
-                tape: quote!(_),
-            };
+            let retape = Retape { roles: &self.cx.roles, tape: quote!(_) };
             retape.path(path);
         }
     }
@@ -841,12 +830,24 @@ impl VisitMut for Writer<'_> {
             }
             Arguments::Statements(statements) => {
                 statements.iter_mut().for_each(|s| self.visit_stmt_mut(s));
+                end_statements(statements);
             }
             Arguments::Opaque(tokens) => *tokens = self.rename_self(std::mem::take(tokens)),
         });
     }
 
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+}
+
+/// A block or a loop that became an expression needs a semicolon where others follow.
+fn end_statements(statements: &mut [Stmt]) {
+    if let Some((_, before)) = statements.split_last_mut() {
+        for s in before {
+            if let Stmt::Expr(Expr::Verbatim(_), semi @ None) = s {
+                *semi = Some(Default::default());
+            }
+        }
+    }
 }
 
 /// Whether an expression calls a module of `self` or a twin.

@@ -17,11 +17,7 @@ use super::{
 
 /// Renames all locals of `block`, the parameters' among them.
 pub fn resolve(block: &mut Block, parameters: &Parameters, dtype: &Ident) -> Locals {
-    let mut r = Resolver {
-        locals: Locals::default(),
-        scopes: vec![Vec::new()],
-        dtype,
-    };
+    let mut r = Resolver { locals: Locals::default(), scopes: vec![Vec::new()], dtype };
     for (name, access) in &parameters.modules {
         let id = r.declare(name, false, Kind::default());
         r.locals.get_mut(id).lent = Some(*access);
@@ -99,39 +95,24 @@ impl Resolver<'_> {
             Pat::Ident(_) => kind,
             Pat::Type(t) => self.kind_of_type(&t.ty),
             // The parts of a `Copy` value are `Copy`.
-            _ => Kind {
-                copy: kind.copy,
-                ..Kind::default()
-            },
+            _ => Kind { copy: kind.copy, ..Kind::default() },
         };
-        let mut binder = Binder {
-            resolver: self,
-            kind,
-            here: Vec::new(),
-        };
+        let mut binder = Binder { resolver: self, kind, here: Vec::new() };
         binder.visit_pat_mut(pat);
     }
 
     fn kind_of_type(&self, ty: &Type) -> Kind {
         match ty {
-            Type::Reference(r) => Kind {
-                copy: r.mutability.is_none(),
-                exclusive: r.mutability.is_some(),
-            },
+            Type::Reference(r) => Kind { copy: r.mutability.is_none(), exclusive: r.mutability.is_some() },
             Type::Paren(t) => self.kind_of_type(&t.elem),
             Type::Group(t) => self.kind_of_type(&t.elem),
-            Type::Tuple(t) => Kind {
-                copy: t.elems.iter().all(|t| self.kind_of_type(t).copy),
-                exclusive: false,
-            },
-            Type::Array(t) => Kind {
-                copy: self.kind_of_type(&t.elem).copy,
-                exclusive: false,
-            },
+            Type::Tuple(t) => Kind { copy: t.elems.iter().all(|t| self.kind_of_type(t).copy), exclusive: false },
+            Type::Array(t) => Kind { copy: self.kind_of_type(&t.elem).copy, exclusive: false },
             Type::Path(p) => Kind {
-                copy: p.path.get_ident().is_some_and(|i| {
-                    i == self.dtype || PRIMITIVES.contains(&i.to_string().as_str())
-                }),
+                copy: p
+                    .path
+                    .get_ident()
+                    .is_some_and(|i| i == self.dtype || PRIMITIVES.contains(&i.to_string().as_str())),
                 exclusive: false,
             },
             _ => Kind::default(),
@@ -158,20 +139,12 @@ impl Resolver<'_> {
             Expr::Lit(l) => !matches!(l.lit, Lit::Verbatim(_)),
             Expr::Paren(p) => self.is_copy(&p.expr),
             Expr::Unary(u) => !matches!(u.op, syn::UnOp::Deref(_)) && self.is_copy(&u.expr),
-            Expr::Binary(b) => {
-                compares(&b.op) || self.is_copy(&b.left) && self.is_copy(&b.right)
-            }
+            Expr::Binary(b) => compares(&b.op) || self.is_copy(&b.left) && self.is_copy(&b.right),
             Expr::Cast(_) => true,
             Expr::Reference(r) => r.mutability.is_none(),
-            Expr::MethodCall(m) => {
-                ["len", "size", "num_elements", "is_some", "is_none", "is_empty"]
-                    .contains(&m.method.to_string().as_str())
-            }
-            Expr::Path(p) => p
-                .path
-                .get_ident()
-                .and_then(decode)
-                .is_some_and(|id| self.locals.get(id).copy),
+            Expr::MethodCall(m) => ["len", "size", "num_elements", "is_some", "is_none", "is_empty"]
+                .contains(&m.method.to_string().as_str()),
+            Expr::Path(p) => p.path.get_ident().and_then(decode).is_some_and(|id| self.locals.get(id).copy),
             _ => false,
         }
     }
@@ -179,22 +152,11 @@ impl Resolver<'_> {
     /// The kind of what a loop over `e` yields: counting loops yield `Copy` values.
     fn kind_of_items(&self, e: &Expr) -> Kind {
         match e {
-            Expr::Range(r) => Kind {
-                copy: r.start.iter().chain(&r.end).any(|e| self.is_copy(e)),
-                exclusive: false,
-            },
+            Expr::Range(r) => Kind { copy: r.start.iter().chain(&r.end).any(|e| self.is_copy(e)), exclusive: false },
             Expr::Paren(p) => self.kind_of_items(&p.expr),
-            Expr::MethodCall(m) if m.method == "rev" || m.method == "step_by" => {
-                self.kind_of_items(&m.receiver)
-            }
-            Expr::MethodCall(m) => Kind {
-                copy: false,
-                exclusive: m.method == "iter_mut",
-            },
-            Expr::Reference(r) => Kind {
-                copy: r.mutability.is_none(),
-                exclusive: r.mutability.is_some(),
-            },
+            Expr::MethodCall(m) if m.method == "rev" || m.method == "step_by" => self.kind_of_items(&m.receiver),
+            Expr::MethodCall(m) => Kind { copy: false, exclusive: m.method == "iter_mut" },
+            Expr::Reference(r) => Kind { copy: r.mutability.is_none(), exclusive: r.mutability.is_some() },
             _ => Kind::default(),
         }
     }
@@ -212,15 +174,12 @@ impl Resolver<'_> {
             .into_iter()
             .map(|token| {
                 let renamed = match token {
-                    TokenTree::Ident(name) if !after_dot => {
-                        match self.lookup(&name.to_string()) {
-                            Some(id) => encode(id, name.span()).into(),
-                            None => name.into(),
-                        }
-                    }
+                    TokenTree::Ident(name) if !after_dot => match self.lookup(&name.to_string()) {
+                        Some(id) => encode(id, name.span()).into(),
+                        None => name.into(),
+                    },
                     TokenTree::Group(group) => {
-                        let mut inner =
-                            Group::new(group.delimiter(), self.rename_tokens(group.stream()));
+                        let mut inner = Group::new(group.delimiter(), self.rename_tokens(group.stream()));
                         inner.set_span(group.span());
                         inner.into()
                     }
@@ -235,8 +194,8 @@ impl Resolver<'_> {
 }
 
 const PRIMITIVES: &[&str] = &[
-    "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32",
-    "u64", "u128", "usize",
+    "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128",
+    "usize",
 ];
 
 /// Whether an operator compares or is logical: it looks at its operands and gives a `bool`.
@@ -369,14 +328,8 @@ impl VisitMut for Binder<'_, '_> {
             let known = self.here.iter().find(|(n, _)| *n == text).map(|(_, id)| *id);
             let id = known.unwrap_or_else(|| {
                 let kind = match (&p.by_ref, &p.mutability) {
-                    (Some(_), Some(_)) => Kind {
-                        copy: false,
-                        exclusive: true,
-                    },
-                    (Some(_), None) => Kind {
-                        copy: true,
-                        exclusive: false,
-                    },
+                    (Some(_), Some(_)) => Kind { copy: false, exclusive: true },
+                    (Some(_), None) => Kind { copy: true, exclusive: false },
                     _ => self.kind,
                 };
                 let mutable = p.by_ref.is_none() && p.mutability.is_some();
@@ -439,11 +392,7 @@ pub fn lend(block: &Block, locals: &mut Locals) {
             for id in &b.ids {
                 let local = locals.get_mut(*id);
                 if local.lent.is_none() {
-                    local.lent = Some(if facts.called.contains(id) {
-                        source
-                    } else {
-                        Access::Shared
-                    });
+                    local.lent = Some(if facts.called.contains(id) { source } else { Access::Shared });
                     changed = true;
                 }
             }

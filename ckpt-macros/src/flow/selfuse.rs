@@ -24,10 +24,7 @@ pub struct SelfUse {
 impl SelfUse {
     /// What `visit` walks over.
     pub fn of(cx: &Context, visit: impl FnOnce(&mut Finder<'_>)) -> Self {
-        let mut f = Finder {
-            cx,
-            found: Self::default(),
-        };
+        let mut f = Finder { cx, found: Self::default() };
         visit(&mut f);
         f.found
     }

@@ -112,27 +112,18 @@ mod tests {
     use quote::{ToTokens, quote};
 
     fn roles() -> Roles {
-        Roles {
-            dtype: parse_quote!(E),
-            device: parse_quote!(D),
-        }
+        Roles { dtype: parse_quote!(E), device: parse_quote!(D) }
     }
 
     #[test]
     fn only_float_tensors_take_a_tape() {
         let table: &[(Type, &str)] = &[
             (parse_quote!(Tensor<S, E, D>), "Tensor < S , E , D , T >"),
-            (
-                parse_quote!(dfdx::tensor::Tensor<(A, B), E, D>),
-                "dfdx :: tensor :: Tensor < (A , B) , E , D , T >",
-            ),
+            (parse_quote!(dfdx::tensor::Tensor<(A, B), E, D>), "dfdx :: tensor :: Tensor < (A , B) , E , D , T >"),
             (parse_quote!(Tensor<S, usize, D>), "Tensor < S , usize , D >"),
             (parse_quote!(Tensor<S, bool, D>), "Tensor < S , bool , D >"),
             (parse_quote!(Tensor<S, E, D, NoneTape>), "Tensor < S , E , D , NoneTape >"),
-            (
-                parse_quote!(Option<(Tensor<S, E, D>, f32)>),
-                "Option < (Tensor < S , E , D , T > , f32) >",
-            ),
+            (parse_quote!(Option<(Tensor<S, E, D>, f32)>), "Option < (Tensor < S , E , D , T > , f32) >"),
         ];
         for (ty, expected) in table {
             let got = retaped(ty, &roles(), quote!(T));

@@ -184,7 +184,7 @@ impl Writer<'_> {
                 label = "the first float tensor says whether gradients are tracked",
                 note = "trace the first tensor (`x.traced(grads)`), and any others as needed; or, for inference, none"
             )]
-            #vis trait #name<#(#generics,)* #(#further),*>: #rt::__private::CallerTape #predicates {
+            #vis trait #name<#(#generics,)* #(#further),*>: #rt::__private::CallerTape + ::core::marker::Sized #predicates {
                 #run;
             }
         }
@@ -239,13 +239,10 @@ impl Writer<'_> {
         let entered = self.signature.parameters.iter().enumerate().map(|(i, parameter)| {
             let name = argument(i, parameter);
             match parameter {
-                Parameter::Value { taped: true, .. } => quote!(#rt::__private::enter(#name, &__ckpt_tape)),
+                Parameter::Value { taped: true, .. } => quote!(#rt::__private::hand_over(#name, &__ckpt_tape)),
                 _ => name.into_token_stream(),
             }
         });
-        let entered: Vec<_> = entered.collect();
-        // An index tensor that gave up its tape is untaped: what it would be on the shared tape.
-        let (shared, applied, entered) = (&shared, &applied, &entered);
         self.version(
             &self.owned_tape(),
             quote!({
