@@ -23,6 +23,18 @@ impl<E, D: Storage<E>> CallerTape for SharedTape<E, D> {
     type RefMut<'a, M: ?Sized + 'a> = &'a mut M;
 }
 
+/// A tape of a function's first tensor beside which a further tensor may come on the tape `T`.
+#[diagnostic::on_unimplemented(
+    message = "the first float tensor of this call has no tape, but a further one has",
+    label = "the first float tensor says whether gradients are tracked",
+    note = "trace the first tensor too (`x.leaky_trace()`, `x.traced(grads)`), or none of them"
+)]
+pub trait Admits<T> {}
+
+impl Admits<NoneTape> for NoneTape {}
+impl<E, D: Storage<E>, T> Admits<T> for OwnedTape<E, D> {}
+impl<E, D: Storage<E>, T> Admits<T> for SharedTape<E, D> {}
+
 /// Puts a parameter onto the shared tape as it is: an index tensor that carries a tape still does.
 pub fn hand_over<E: Real, D: Device<E>, X, Y>(x: X, tape: &SharedTape<E, D>) -> Y
 where

@@ -66,7 +66,7 @@ pub mod __private {
         borrowed::{lent, lent_mut, sequence},
         chain::{DynLayer, chain, layer_mut, layer_ref},
         failure::expect,
-        function::{CallerTape, hand_over},
+        function::{Admits, CallerTape, hand_over},
         flow::{
             blocks, blocks_mut, blocks_slice_mut, call_mut, call_ref, enter, infer, leave, replayed_mut, replayed_ref,
             segmented_loop,

@@ -172,17 +172,11 @@ impl Writer<'_> {
         let (rt, vis, name) = (&self.cx.rt, &self.item.vis, &self.name);
         let (generics, further, predicates) = (&self.signature.generics, self.further(), self.predicates(false));
         let run = self.run(&quote!(Self), &|i| tape_name(i).into_token_stream());
-        let message = format!("`{}` cannot be called with tensors on these tapes", self.signature.spoken());
         quote! {
             #[doc(hidden)]
             #[allow(
                 missing_docs, non_camel_case_types, private_interfaces, clippy::multiple_bound_locations,
                 clippy::too_many_arguments, clippy::type_complexity
-            )]
-            #[diagnostic::on_unimplemented(
-                message = #message,
-                label = "the first float tensor says whether gradients are tracked",
-                note = "trace the first tensor (`x.traced(grads)`), and any others as needed; or, for inference, none"
             )]
             #vis trait #name<#(#generics,)* #(#further),*>: #rt::__private::CallerTape + ::core::marker::Sized #predicates {
                 #run;
@@ -293,6 +287,7 @@ impl Writer<'_> {
         });
         let track_caller = (!tracks_caller && !returns_result).then(|| quote!(#[track_caller]));
         let predicates = self.predicates(true);
+        let admitted = further.iter().map(|t| quote!(, #first: #rt::__private::Admits<#t>));
         quote! {
             #(#cfgs)* #(#lints)* #(#others)* #errors #track_caller
             #[allow(
@@ -300,7 +295,7 @@ impl Writer<'_> {
                 clippy::type_complexity
             )]
             #vis fn #name<#(#lifetimes,)* #(#generics,)* #first: #applied, #(#further),*>(#(#parameters),*) -> #output
-            #predicates
+            #predicates #(#admitted)*
             { #body }
         }
     }
