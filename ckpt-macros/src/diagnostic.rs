@@ -74,40 +74,16 @@ impl Findings {
     }
 
     /// Records that `at` is wrong: `message` says what is wrong here, `help` what to write instead.
-    pub fn push(
-        &mut self,
-        code: Code,
-        at: impl quote::ToTokens,
-        message: impl Into<String>,
-        help: impl Into<String>,
-    ) {
+    pub fn push(&mut self, code: Code, at: impl quote::ToTokens, message: impl Into<String>, help: impl Into<String>) {
         let mut spans = at.into_token_stream().into_iter().map(|t| t.span());
         let start = spans.next().unwrap_or_else(Span::call_site);
         let end = spans.last().unwrap_or(start);
-        self.list.push(Finding {
-            code,
-            start,
-            end,
-            message: message.into(),
-            help: help.into(),
-        });
+        self.list.push(Finding { code, start, end, message: message.into(), help: help.into() });
     }
 
     /// As [`push`](Self::push), at one span.
-    pub fn push_span(
-        &mut self,
-        code: Code,
-        span: Span,
-        message: impl Into<String>,
-        help: impl Into<String>,
-    ) {
-        self.list.push(Finding {
-            code,
-            start: span,
-            end: span,
-            message: message.into(),
-            help: help.into(),
-        });
+    pub fn push_span(&mut self, code: Code, span: Span, message: impl Into<String>, help: impl Into<String>) {
+        self.list.push(Finding { code, start: span, end: span, message: message.into(), help: help.into() });
     }
 
     /// Records a parse error of `syn` as a finding with the code for foreign syntax.

@@ -5,8 +5,8 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{
-    Expr, ExprLit, Lit, LitFloat, LitStr, Path, Token, ext::IdentExt, parenthesized,
-    parse::ParseStream, spanned::Spanned,
+    Expr, ExprLit, Lit, LitFloat, LitStr, Path, Token, ext::IdentExt, parenthesized, parse::ParseStream,
+    spanned::Spanned,
 };
 
 use crate::diagnostic::{Findings, codes, nearest};
@@ -15,31 +15,21 @@ use crate::diagnostic::{Findings, codes, nearest};
 pub type Words = &'static [&'static str];
 
 /// On a field of a checkpointed struct.
-pub const FIELD: Words = &[
-    "segments", "each", "keep", "plain", "verify", "name", "allow",
-];
+pub const FIELD: Words = &["segments", "each", "keep", "plain", "verify", "name", "allow"];
 /// On a `let` or a block of a checkpointed forward.
 pub const STATEMENT: Words = &["keep", "plain", "verify", "name", "allow"];
 /// On a `for` over blocks in a checkpointed forward.
-pub const LOOP: Words = &[
-    "segments", "each", "keep", "plain", "verify", "name", "allow",
-];
+pub const LOOP: Words = &["segments", "each", "keep", "plain", "verify", "name", "allow"];
 /// On a checkpointed function.
-pub const FUNCTION: Words = &[
-    "keep", "plain", "verify", "name", "allow", "dtype", "device", "crate",
-];
+pub const FUNCTION: Words = &["keep", "plain", "verify", "name", "allow", "dtype", "device", "crate"];
 /// On a checkpointed struct.
-pub const STRUCT: Words = &[
-    "forward", "builder", "dtype", "device", "name", "allow", "crate",
-];
+pub const STRUCT: Words = &["forward", "builder", "dtype", "device", "name", "allow", "crate"];
 /// On the impl of a checkpointed struct with a forward of its own.
 pub const IMPL: Words = &["dtype", "device", "name", "allow", "crate"];
 /// At the head of `checkpoint!`.
 pub const EXPRESSION: Words = &["keep", "plain", "verify", "name", "allow", "crate"];
 /// At the head of `checkpoint_sequential!`.
-pub const SEQUENCE: Words = &[
-    "segments", "each", "keep", "plain", "verify", "name", "allow", "builder", "crate",
-];
+pub const SEQUENCE: Words = &["segments", "each", "keep", "plain", "verify", "name", "allow", "builder", "crate"];
 
 /// How a run of layers is cut.
 #[derive(Clone, Debug)]
@@ -97,13 +87,7 @@ pub struct Options {
 }
 
 /// What may stand in `allow(..)`.
-const ALLOWED: &[&str] = &[
-    "whole_model",
-    "io",
-    "interior_mutability",
-    "in_place",
-    "threads",
-];
+const ALLOWED: &[&str] = &["whole_model", "io", "interior_mutability", "in_place", "threads"];
 
 impl Options {
     /// Reads a comma-separated list until its end, or until a token that no option starts with
@@ -123,9 +107,7 @@ impl Options {
             let word = input.call(Ident::parse_any)?;
             let text = word.to_string();
             if !words.contains(&text.as_str()) {
-                let near = nearest(&text, words)
-                    .map(|n| format!("did you mean `{n}`? "))
-                    .unwrap_or_default();
+                let near = nearest(&text, words).map(|n| format!("did you mean `{n}`? ")).unwrap_or_default();
                 findings.push(
                     codes::UNKNOWN_OPTION,
                     &word,
@@ -135,12 +117,7 @@ impl Options {
                 skip_value(input)?;
             } else {
                 if seen.contains(&text) {
-                    findings.push(
-                        codes::OPTION_TWICE,
-                        &word,
-                        format!("`{text}` is written twice"),
-                        "keep one of them",
-                    );
+                    findings.push(codes::OPTION_TWICE, &word, format!("`{text}` is written twice"), "keep one of them");
                 }
                 options.read(&word, &text, input, findings)?;
                 seen.push(text);
@@ -185,13 +162,7 @@ impl Options {
         options
     }
 
-    fn read(
-        &mut self,
-        word: &Ident,
-        text: &str,
-        input: ParseStream<'_>,
-        findings: &mut Findings,
-    ) -> syn::Result<()> {
+    fn read(&mut self, word: &Ident, text: &str, input: ParseStream<'_>, findings: &mut Findings) -> syn::Result<()> {
         match text {
             "segments" => {
                 input.parse::<Token![=]>()?;
@@ -299,54 +270,28 @@ impl Options {
 
     fn exclusions(&self, seen: &[String], findings: &mut Findings) {
         const CLASHES: &[(&str, &str, &str)] = &[
-            (
-                "segments",
-                "each",
-                "`each` makes one segment of every layer: keep one of the two",
-            ),
+            ("segments", "each", "`each` makes one segment of every layer: keep one of the two"),
             (
                 "keep",
                 "plain",
                 "`keep` stores activations in a scope, `plain` leaves them on dfdx's tape: keep one of the two",
             ),
-            (
-                "segments",
-                "plain",
-                "`plain` makes no region, so there is nothing to cut: keep one of the two",
-            ),
-            (
-                "each",
-                "plain",
-                "`plain` makes no region, so there is nothing to cut: keep one of the two",
-            ),
+            ("segments", "plain", "`plain` makes no region, so there is nothing to cut: keep one of the two"),
+            ("each", "plain", "`plain` makes no region, so there is nothing to cut: keep one of the two"),
             (
                 "segments",
                 "keep",
                 "`keep` recomputes nothing, so the segments would change nothing: keep one of the two",
             ),
-            (
-                "each",
-                "keep",
-                "`keep` recomputes nothing, so the segments would change nothing: keep one of the two",
-            ),
-            (
-                "verify",
-                "keep",
-                "`keep` recomputes nothing, so there is nothing to verify: keep one of the two",
-            ),
-            (
-                "verify",
-                "plain",
-                "`plain` recomputes nothing, so there is nothing to verify: keep one of the two",
-            ),
+            ("each", "keep", "`keep` recomputes nothing, so the segments would change nothing: keep one of the two"),
+            ("verify", "keep", "`keep` recomputes nothing, so there is nothing to verify: keep one of the two"),
+            ("verify", "plain", "`plain` recomputes nothing, so there is nothing to verify: keep one of the two"),
         ];
         for (a, b, help) in CLASHES {
             if seen.iter().any(|s| s == a) && seen.iter().any(|s| s == b) {
                 findings.push_span(
                     codes::OPTIONS_CLASH,
-                    self.segments
-                        .as_ref()
-                        .map_or_else(Span::call_site, Segments::span),
+                    self.segments.as_ref().map_or_else(Span::call_site, Segments::span),
                     format!("`{a}` and `{b}` exclude each other"),
                     *help,
                 );
@@ -366,10 +311,7 @@ impl Options {
 
     /// The constant that describes this region at run time, named `default` unless `name` is given.
     pub fn site(&self, rt: &TokenStream, default: &str) -> TokenStream {
-        let name = self
-            .name
-            .as_ref()
-            .map_or_else(|| default.to_owned(), LitStr::value);
+        let name = self.name.as_ref().map_or_else(|| default.to_owned(), LitStr::value);
         let kind = match self.kind {
             Kind::Recompute => TokenStream::new(),
             Kind::Keep => quote!(.keep()),
@@ -416,11 +358,7 @@ fn starts_option(input: ParseStream<'_>, words: Words) -> bool {
     };
     let known = words.contains(&word.to_string().as_str());
     // `keep` alone could be a variable; an option is followed by `=`, `(`, `,` or the end.
-    (known
-        && (ahead.is_empty()
-            || ahead.peek(Token![,])
-            || ahead.peek(Token![;])
-            || ahead.peek(syn::token::Paren)))
+    (known && (ahead.is_empty() || ahead.peek(Token![,]) || ahead.peek(Token![;]) || ahead.peek(syn::token::Paren)))
         || (ahead.peek(Token![=]) && !ahead.peek(Token![==]))
 }
 
@@ -433,9 +371,7 @@ fn skip_value(input: ParseStream<'_>) -> syn::Result<()> {
 
 fn literal(value: &Expr) -> Option<usize> {
     match value {
-        Expr::Lit(ExprLit {
-            lit: Lit::Int(n), ..
-        }) => n.base10_parse().ok(),
+        Expr::Lit(ExprLit { lit: Lit::Int(n), .. }) => n.base10_parse().ok(),
         _ => None,
     }
 }
@@ -450,11 +386,7 @@ fn tolerance(value: &Lit) -> Option<f64> {
 }
 
 fn list(words: &[&str]) -> String {
-    words
-        .iter()
-        .map(|w| format!("`{w}`"))
-        .collect::<Vec<_>>()
-        .join(", ")
+    words.iter().map(|w| format!("`{w}`")).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -470,15 +402,7 @@ mod tests {
 
     #[test]
     fn every_word_is_read() {
-        let (o, found) = read(
-            FIELD,
-            quote!(
-                segments = 4,
-                verify(tolerance = 1e-5),
-                name = "enc",
-                allow(io)
-            ),
-        );
+        let (o, found) = read(FIELD, quote!(segments = 4, verify(tolerance = 1e-5), name = "enc", allow(io)));
         assert!(found.is_empty());
         assert!(matches!(o.segments, Some(Segments::Count(4, _))));
         assert!(matches!(o.verify, Some(Verify::Tolerance(t)) if t == 1e-5));
@@ -488,16 +412,8 @@ mod tests {
 
     #[test]
     fn several_mistakes_are_all_reported() {
-        let (_, found) = read(
-            FIELD,
-            quote!(segment = 4, each, each, keep, plain, segments = 0),
-        );
-        for code in [
-            codes::UNKNOWN_OPTION,
-            codes::OPTION_TWICE,
-            codes::OPTIONS_CLASH,
-            codes::SEGMENTS,
-        ] {
+        let (_, found) = read(FIELD, quote!(segment = 4, each, each, keep, plain, segments = 0));
+        for code in [codes::UNKNOWN_OPTION, codes::OPTION_TWICE, codes::OPTIONS_CLASH, codes::SEGMENTS] {
             assert!(found.contains(&code), "{code} in {found:?}");
         }
     }

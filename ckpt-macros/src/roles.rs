@@ -53,12 +53,7 @@ impl Roles {
     }
 }
 
-fn role(
-    generics: &Generics,
-    named: Option<&Ident>,
-    bounds: &[&str],
-    findings: &mut Findings,
-) -> Option<Ident> {
+fn role(generics: &Generics, named: Option<&Ident>, bounds: &[&str], findings: &mut Findings) -> Option<Ident> {
     if let Some(name) = named {
         let found = generics.type_params().any(|p| p.ident == *name);
         if !found {
@@ -145,11 +140,7 @@ mod tests {
 
     #[test]
     fn options_tell_where_bounds_hide_it() {
-        let o = Options {
-            dtype: Some(parse_quote!(T)),
-            device: Some(parse_quote!(V)),
-            ..Options::default()
-        };
+        let o = Options { dtype: Some(parse_quote!(T)), device: Some(parse_quote!(V)), ..Options::default() };
         assert_eq!(
             roles(
                 parse_quote!(

@@ -18,10 +18,7 @@ pub fn try_token_cross_entropy<B: Dim, S: Dim, V: Dim, E: Dtype, D: Device<E>, T
     targets: Tensor<(B, S), usize, D>,
 ) -> Result<Tensor<Rank0, E, D, T>, D::Err> {
     let log_probabilities = logits.try_log_softmax::<Axis<2>>()?;
-    log_probabilities
-        .try_select(targets)?
-        .try_mean()?
-        .try_negate()
+    log_probabilities.try_select(targets)?.try_mean()?.try_negate()
 }
 
 /// [`try_token_cross_entropy`], which see.
@@ -56,12 +53,7 @@ mod tests {
         let dfdx = cross_entropy_with_logits_loss(logits.leaky_trace(), dev.tensor(one_hot));
         assert!((ours.array() - dfdx.array()).abs() < 1e-14);
         let (ours, dfdx) = (ours.backward(), dfdx.backward());
-        for (a, b) in ours
-            .get(&logits)
-            .as_vec()
-            .iter()
-            .zip(dfdx.get(&logits).as_vec())
-        {
+        for (a, b) in ours.get(&logits).as_vec().iter().zip(dfdx.get(&logits).as_vec()) {
             assert!((a - b).abs() < 1e-14);
         }
     }

@@ -22,8 +22,7 @@ impl<E: Dtype, D: Device<E>> TensorVisitor<E, D> for Collector<'_, E, D> {
         (tensor, name): (&Tensor<S, E, D>, String),
     ) -> Result<Option<Tensor<S, E, D>>, Infallible> {
         if options.do_gradient_update {
-            self.by_name
-                .insert(name, self.gradients.get(tensor).as_vec());
+            self.by_name.insert(name, self.gradients.get(tensor).as_vec());
         }
         Ok(None)
     }
@@ -37,14 +36,8 @@ pub fn by_name<E: Dtype, D: Device<E>, M: TensorCollection<E, D>>(
     model: &M,
     gradients: &Gradients<E, D>,
 ) -> BTreeMap<String, Vec<E>> {
-    let mut collector = Collector {
-        gradients,
-        by_name: BTreeMap::new(),
-    };
-    let walked = M::iter_tensors(&mut RecursiveWalker {
-        m: (model, String::new()),
-        f: &mut collector,
-    });
+    let mut collector = Collector { gradients, by_name: BTreeMap::new() };
+    let walked = M::iter_tensors(&mut RecursiveWalker { m: (model, String::new()), f: &mut collector });
     match walked {
         Ok(_) => collector.by_name,
         Err(never) => match never {},

@@ -24,8 +24,7 @@ pub struct CausalAttention<const D_MODEL: usize, const HEADS: usize, E: Dtype, D
 
 /// A pre-norm Transformer block.
 #[derive(Clone, Debug)]
-pub struct Block<const D_MODEL: usize, const HEADS: usize, const FF: usize, E: Dtype, D: Device<E>>
-{
+pub struct Block<const D_MODEL: usize, const HEADS: usize, const FF: usize, E: Dtype, D: Device<E>> {
     /// Before the attention.
     pub norm1: LayerNorm1D<D_MODEL, E, D>,
     /// The attention.
@@ -76,9 +75,7 @@ where
 {
     type To<E2: Dtype, D2: Device<E2>> = CausalAttention<D_MODEL, HEADS, E2, D2>;
 
-    fn iter_tensors<V: ModuleVisitor<Self, E, D>>(
-        visitor: &mut V,
-    ) -> Result<Option<Self::To<V::E2, V::D2>>, V::Err> {
+    fn iter_tensors<V: ModuleVisitor<Self, E, D>>(visitor: &mut V) -> Result<Option<Self::To<V::E2, V::D2>>, V::Err> {
         visitor.visit_fields(
             (
                 Self::module("q", |s| &s.q, |s| &mut s.q),
@@ -91,16 +88,14 @@ where
     }
 }
 
-impl<const D_MODEL: usize, const HEADS: usize, const FF: usize, E, D: Device<E>>
-    TensorCollection<E, D> for Block<D_MODEL, HEADS, FF, E, D>
+impl<const D_MODEL: usize, const HEADS: usize, const FF: usize, E, D: Device<E>> TensorCollection<E, D>
+    for Block<D_MODEL, HEADS, FF, E, D>
 where
     E: Dtype + Float + SampleUniform,
 {
     type To<E2: Dtype, D2: Device<E2>> = Block<D_MODEL, HEADS, FF, E2, D2>;
 
-    fn iter_tensors<V: ModuleVisitor<Self, E, D>>(
-        visitor: &mut V,
-    ) -> Result<Option<Self::To<V::E2, V::D2>>, V::Err> {
+    fn iter_tensors<V: ModuleVisitor<Self, E, D>>(visitor: &mut V) -> Result<Option<Self::To<V::E2, V::D2>>, V::Err> {
         visitor.visit_fields(
             (
                 Self::module("norm1", |s| &s.norm1, |s| &mut s.norm1),
@@ -109,34 +104,20 @@ where
                 Self::module("ff1", |s| &s.ff1, |s| &mut s.ff1),
                 Self::module("ff2", |s| &s.ff2, |s| &mut s.ff2),
             ),
-            |(norm1, attn, norm2, ff1, ff2)| Block {
-                norm1,
-                attn,
-                norm2,
-                ff1,
-                ff2,
-            },
+            |(norm1, attn, norm2, ff1, ff2)| Block { norm1, attn, norm2, ff1, ff2 },
         )
     }
 }
 
-impl<const SEQ: usize, const D_MODEL: usize, E, D: Device<E>> TensorCollection<E, D>
-    for Positions<SEQ, D_MODEL, E, D>
+impl<const SEQ: usize, const D_MODEL: usize, E, D: Device<E>> TensorCollection<E, D> for Positions<SEQ, D_MODEL, E, D>
 where
     E: Dtype + Float + SampleUniform,
 {
     type To<E2: Dtype, D2: Device<E2>> = Positions<SEQ, D_MODEL, E2, D2>;
 
-    fn iter_tensors<V: ModuleVisitor<Self, E, D>>(
-        visitor: &mut V,
-    ) -> Result<Option<Self::To<V::E2, V::D2>>, V::Err> {
+    fn iter_tensors<V: ModuleVisitor<Self, E, D>>(visitor: &mut V) -> Result<Option<Self::To<V::E2, V::D2>>, V::Err> {
         visitor.visit_fields(
-            Self::tensor(
-                "weight",
-                |s| &s.weight,
-                |s| &mut s.weight,
-                TensorOptions::reset_to_zeros(),
-            ),
+            Self::tensor("weight", |s| &s.weight, |s| &mut s.weight, TensorOptions::reset_to_zeros()),
             |weight| Positions { weight },
         )
     }
@@ -157,9 +138,7 @@ where
 {
     type To<E2: Dtype, D2: Device<E2>> = Gpt<LAYERS, VOCAB, SEQ, D_MODEL, HEADS, FF, E2, D2>;
 
-    fn iter_tensors<V: ModuleVisitor<Self, E, D>>(
-        visitor: &mut V,
-    ) -> Result<Option<Self::To<V::E2, V::D2>>, V::Err> {
+    fn iter_tensors<V: ModuleVisitor<Self, E, D>>(visitor: &mut V) -> Result<Option<Self::To<V::E2, V::D2>>, V::Err> {
         visitor.visit_fields(
             (
                 Self::module("tok", |s| &s.tok, |s| &mut s.tok),
@@ -168,13 +147,7 @@ where
                 Self::module("norm", |s| &s.norm, |s| &mut s.norm),
                 Self::module("head", |s| &s.head, |s| &mut s.head),
             ),
-            |(tok, pos, blocks, norm, head)| Gpt {
-                tok,
-                pos,
-                blocks,
-                norm,
-                head,
-            },
+            |(tok, pos, blocks, norm, head)| Gpt { tok, pos, blocks, norm, head },
         )
     }
 }
@@ -185,10 +158,7 @@ impl<const SEQ: usize, const D_MODEL: usize, B: Dim, E: Dtype, D: Device<E>, T: 
     type Output = Tensor<(B, Const<SEQ>, Const<D_MODEL>), E, D, T>;
     type Error = D::Err;
 
-    fn try_forward(
-        &self,
-        x: Tensor<(B, Const<SEQ>, Const<D_MODEL>), E, D, T>,
-    ) -> Result<Self::Output, D::Err> {
+    fn try_forward(&self, x: Tensor<(B, Const<SEQ>, Const<D_MODEL>), E, D, T>) -> Result<Self::Output, D::Err> {
         let weight = self.weight.retaped::<T>().try_broadcast_like(x.shape())?;
         x.try_add(weight)
     }
@@ -202,15 +172,10 @@ where
     type Output = Tensor<(B, S, Const<D_MODEL>), E, D, T>;
     type Error = D::Err;
 
-    fn try_forward(
-        &self,
-        x: Tensor<(B, S, Const<D_MODEL>), E, D, T>,
-    ) -> Result<Self::Output, D::Err> {
+    fn try_forward(&self, x: Tensor<(B, S, Const<D_MODEL>), E, D, T>) -> Result<Self::Output, D::Err> {
         let (b, s, _) = *x.shape();
         let by_head = (b, s, HEADS, D_MODEL / HEADS);
-        let mask =
-            x.device()
-                .try_upper_tri_like(&(s, s), E::from_f64(f64::NEG_INFINITY).unwrap(), 1)?;
+        let mask = x.device().try_upper_tri_like(&(s, s), E::from_f64(f64::NEG_INFINITY).unwrap(), 1)?;
         let q = self.q.try_forward(x.with_empty_tape())?;
         let k = self.k.try_forward(x.with_empty_tape())?;
         let v = self.v.try_forward(x)?;
@@ -233,26 +198,15 @@ where
     }
 }
 
-impl<
-    const D_MODEL: usize,
-    const HEADS: usize,
-    const FF: usize,
-    B: Dim,
-    S: Dim,
-    E: Dtype,
-    D: Device<E>,
-    T,
-> Module<Tensor<(B, S, Const<D_MODEL>), E, D, T>> for Block<D_MODEL, HEADS, FF, E, D>
+impl<const D_MODEL: usize, const HEADS: usize, const FF: usize, B: Dim, S: Dim, E: Dtype, D: Device<E>, T>
+    Module<Tensor<(B, S, Const<D_MODEL>), E, D, T>> for Block<D_MODEL, HEADS, FF, E, D>
 where
     T: Tape<E, D>,
 {
     type Output = Tensor<(B, S, Const<D_MODEL>), E, D, T>;
     type Error = D::Err;
 
-    fn try_forward(
-        &self,
-        x: Tensor<(B, S, Const<D_MODEL>), E, D, T>,
-    ) -> Result<Self::Output, D::Err> {
+    fn try_forward(&self, x: Tensor<(B, S, Const<D_MODEL>), E, D, T>) -> Result<Self::Output, D::Err> {
         let skip = x.with_empty_tape();
         let h = skip.try_add(self.attn.try_forward(self.norm1.try_forward(x)?)?)?;
         let skip = h.with_empty_tape();
@@ -279,10 +233,7 @@ where
     type Output = Tensor<(B, Const<SEQ>, Const<VOCAB>), E, D, T>;
     type Error = D::Err;
 
-    fn try_forward(
-        &self,
-        tokens: Tensor<(B, Const<SEQ>), usize, D, T>,
-    ) -> Result<Self::Output, D::Err> {
+    fn try_forward(&self, tokens: Tensor<(B, Const<SEQ>), usize, D, T>) -> Result<Self::Output, D::Err> {
         let h = self.tok.try_forward(tokens)?;
         let h = self.pos.try_forward(h)?;
         let h = self.blocks.try_forward(h)?;
@@ -295,8 +246,8 @@ impl<const D_MODEL: usize, const HEADS: usize, E: Dtype, D: Device<E>> NonMutabl
 {
 }
 
-impl<const D_MODEL: usize, const HEADS: usize, const FF: usize, E: Dtype, D: Device<E>>
-    NonMutableModule for Block<D_MODEL, HEADS, FF, E, D>
+impl<const D_MODEL: usize, const HEADS: usize, const FF: usize, E: Dtype, D: Device<E>> NonMutableModule
+    for Block<D_MODEL, HEADS, FF, E, D>
 {
 }
 

@@ -31,35 +31,23 @@ impl Torch {
     fn bytes(&self, name: &str) -> Vec<[u8; 8]> {
         let file = SafeTensors::deserialize(&self.0).unwrap();
         let tensor = file.tensor(name).unwrap();
-        tensor
-            .data()
-            .chunks_exact(8)
-            .map(|b| b.try_into().unwrap())
-            .collect()
+        tensor.data().chunks_exact(8).map(|b| b.try_into().unwrap()).collect()
     }
 
     fn floats(&self, name: &str) -> Vec<f64> {
-        self.bytes(name)
-            .into_iter()
-            .map(f64::from_le_bytes)
-            .collect()
+        self.bytes(name).into_iter().map(f64::from_le_bytes).collect()
     }
 
     fn indices(&self, dev: &Cpu, name: &str) -> Tokens {
         let values = self.bytes(name).into_iter();
-        let values: Vec<usize> = values
-            .map(|b| usize::try_from(i64::from_le_bytes(b)).unwrap())
-            .collect();
+        let values: Vec<usize> = values.map(|b| usize::try_from(i64::from_le_bytes(b)).unwrap()).collect();
         dev.tensor_from_vec(values, (BATCH, Const))
     }
 
     fn gradient_names(&self) -> Vec<String> {
         let file = SafeTensors::deserialize(&self.0).unwrap();
-        let mut names: Vec<String> = file
-            .names()
-            .into_iter()
-            .filter_map(|n| n.strip_prefix("grad.").map(str::to_owned))
-            .collect();
+        let mut names: Vec<String> =
+            file.names().into_iter().filter_map(|n| n.strip_prefix("grad.").map(str::to_owned)).collect();
         names.sort();
         names
     }
@@ -71,10 +59,7 @@ fn assert_near<E: Dtype>(what: &str, ours: &[E], torch: &[f64], tolerance: f64) 
     let scale = torch.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
     for (i, (a, b)) in ours.iter().zip(torch).enumerate() {
         let a = a.to_f64().unwrap();
-        assert!(
-            (a - b).abs() <= tolerance * scale,
-            "{what}[{i}]: ours {a}, torch {b}, largest {scale}"
-        );
+        assert!((a - b).abs() <= tolerance * scale, "{what}[{i}]: ours {a}, torch {b}, largest {scale}");
     }
 }
 
@@ -82,20 +67,14 @@ fn check<E, M>(dev: &Cpu, mut model: M, tolerance: f64)
 where
     E: Dtype,
     Cpu: Device<E>,
-    M: TensorCollection<E, Cpu>
-        + ModuleMut<Tokens<OwnedTape<E, Cpu>>, Output = Logits<E, OwnedTape<E, Cpu>>>,
+    M: TensorCollection<E, Cpu> + ModuleMut<Tokens<OwnedTape<E, Cpu>>, Output = Logits<E, OwnedTape<E, Cpu>>>,
 {
     let torch = Torch::open();
     let tokens = torch.indices(dev, "tokens");
     let targets = torch.indices(dev, "targets");
 
     let logits = model.forward_mut(tokens.traced(model.alloc_grads()));
-    assert_near(
-        "logits",
-        &logits.as_vec(),
-        &torch.floats("logits"),
-        tolerance,
-    );
+    assert_near("logits", &logits.as_vec(), &torch.floats("logits"), tolerance);
     let loss = token_cross_entropy(logits, targets);
     assert_near("loss", &loss.as_vec(), &torch.floats("loss"), tolerance);
 
@@ -110,12 +89,7 @@ where
         // A key's bias moves every score of a row alike and softmax cancels it: what is left of
         // its gradient is rounding, with no scale of its own.
         if name.ends_with("attn.k.bias") {
-            assert!(
-                gradient
-                    .iter()
-                    .all(|g| g.to_f64().unwrap().abs() < tolerance),
-                "{name}"
-            );
+            assert!(gradient.iter().all(|g| g.to_f64().unwrap().abs() < tolerance), "{name}");
         } else {
             assert_near(name, gradient, &torch, tolerance);
         }

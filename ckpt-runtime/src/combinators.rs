@@ -1,0 +1,200 @@
+//! Regions as types: [`Checkpoint`] and [`Scoped`], beside dfdx's `Residual` and `Repeated`.
+//!
+//! They add nothing to tensor names: weights saved from `(A, B)` load into `(A, Checkpoint<B>)`.
+
+use std::marker::PhantomData;
+
+use dfdx::{
+    nn::{
+        BuildOnDevice, Module, ModuleFields, ModuleMut, ModuleVisitor, ScalarOptions, TensorCollection, TensorOptions,
+    },
+    shapes::{Dtype, Shape},
+    tensor::Tensor,
+    tensor_ops::Device,
+};
+
+use crate::{
+    Edge, ReplaySafe,
+    context::Site,
+    failure,
+    module::{RegionTape, RegionTapeMut},
+};
+
+/// Runs `M` as a checkpointed region: stores its input, computes its inside again in the backward
+/// pass. The type-level form of `torch.utils.checkpoint.checkpoint(module, x)`.
+///
+/// ```
+/// use ckpt_runtime::prelude::*;
+/// type Model = (Checkpoint<(Linear<4, 8>, Tanh)>, Checkpoint<Residual<Linear<8, 8>>>, Linear<8, 2>);
+/// let dev: Cpu = Default::default();
+/// let mut model = dev.build_module::<Model, f32>();
+/// let x: Tensor<Rank2<3, 4>, f32, _> = dev.sample_normal();
+/// let gradients = model.forward_mut(x.traced(model.alloc_grads())).square().mean().backward();
+/// # let _ = gradients;
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checkpoint<M>(pub M);
+
+/// Runs `M` in a scope of its own: stores its activations, and frees its temporary gradients as
+/// soon as its backward is done. Never recomputed; cheaper than dfdx's plain tape in memory and time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scoped<M>(pub M);
+
+/// A foreign layer of which you know that it repeats: [`ReplaySafe`] by your word.
+///
+/// It adds nothing to tensor names and changes nothing else. If the word does not hold, gradients
+/// are wrong in silence; `verify` finds the cases that change the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AssumeReplaySafe<M>(pub M);
+
+impl<M> ReplaySafe for AssumeReplaySafe<M> {}
+impl<M: crate::Stateless> crate::Stateless for AssumeReplaySafe<M> {}
+
+/// Presents what the wrapper `W` wraps to a visitor of `W`, so that names gain nothing.
+struct Through<'a, V, W>(&'a mut V, PhantomData<W>);
+
+macro_rules! site {
+    ($site:expr) => {{
+        const SITE: Site = $site;
+        &SITE
+    }};
+}
+
+macro_rules! combinator {
+    ($Wrapper:ident, $site:expr, [$($bound:tt)*]) => {
+        impl<M: $($bound)*, X: Edge> Module<X> for $Wrapper<M>
+        where
+            X::Tape: RegionTape<M, X>,
+        {
+            type Output = <X::Tape as RegionTape<M, X>>::Output;
+            type Error = <X::Tape as RegionTape<M, X>>::Error;
+            fn try_forward(&self, x: X) -> Result<Self::Output, Self::Error> {
+                <X::Tape as RegionTape<M, X>>::run(site!($site), &self.0, x)
+            }
+            fn forward(&self, x: X) -> Self::Output {
+                failure::expect(self.try_forward(x))
+            }
+        }
+        impl<M: $($bound)*, X: Edge> ModuleMut<X> for $Wrapper<M>
+        where
+            X::Tape: RegionTapeMut<M, X>,
+        {
+            type Output = <X::Tape as RegionTapeMut<M, X>>::Output;
+            type Error = <X::Tape as RegionTapeMut<M, X>>::Error;
+            fn try_forward_mut(&mut self, x: X) -> Result<Self::Output, Self::Error> {
+                <X::Tape as RegionTapeMut<M, X>>::run(site!($site), &mut self.0, x)
+            }
+            fn forward_mut(&mut self, x: X) -> Self::Output {
+                failure::expect(self.try_forward_mut(x))
+            }
+        }
+        transparent!($Wrapper, [$($bound)*]);
+    };
+}
+
+macro_rules! transparent {
+    ($Wrapper:ident, [$($bound:tt)*]) => {
+        impl<M: $($bound)* + TensorCollection<E, D>, E: Dtype, D: Device<E>> TensorCollection<E, D> for $Wrapper<M> {
+            type To<E2: Dtype, D2: Device<E2>> = $Wrapper<M::To<E2, D2>>;
+            fn iter_tensors<V: ModuleVisitor<Self, E, D>>(
+                visitor: &mut V,
+            ) -> Result<Option<Self::To<V::E2, V::D2>>, V::Err> {
+                Ok(M::iter_tensors(&mut Through(visitor, PhantomData::<Self>))?.map($Wrapper))
+            }
+        }
+        impl<D: Device<E>, E: Dtype, M: BuildOnDevice<D, E>> BuildOnDevice<D, E> for $Wrapper<M>
+        where
+            M::Built: $($bound)*,
+        {
+            type Built = $Wrapper<M::Built>;
+        }
+        impl<M, E: Dtype, D: Device<E>, V> ModuleVisitor<M, E, D> for Through<'_, V, $Wrapper<M>>
+        where
+            M: $($bound)* + TensorCollection<E, D>,
+            V: ModuleVisitor<$Wrapper<M>, E, D>,
+        {
+            type Err = V::Err;
+            type E2 = V::E2;
+            type D2 = V::D2;
+
+            fn visit_module<Field, R, Mu>(
+                &mut self,
+                name: &str,
+                mut get_ref: R,
+                mut get_mut: Mu,
+            ) -> Result<Option<Field::To<V::E2, V::D2>>, V::Err>
+            where
+                R: FnMut(&M) -> &Field,
+                Mu: FnMut(&mut M) -> &mut Field,
+                Field: TensorCollection<E, D>,
+            {
+                self.0.visit_module(name, |w: &$Wrapper<M>| get_ref(&w.0), |w: &mut $Wrapper<M>| get_mut(&mut w.0))
+            }
+
+            fn visit_tensor<S: Shape, R, Mu>(
+                &mut self,
+                name: &str,
+                mut get_ref: R,
+                mut get_mut: Mu,
+                options: TensorOptions<S, E, D>,
+            ) -> Result<Option<Tensor<S, V::E2, V::D2>>, V::Err>
+            where
+                R: FnMut(&M) -> &Tensor<S, E, D>,
+                Mu: FnMut(&mut M) -> &mut Tensor<S, E, D>,
+            {
+                self.0.visit_tensor(
+                    name,
+                    |w: &$Wrapper<M>| get_ref(&w.0),
+                    |w: &mut $Wrapper<M>| get_mut(&mut w.0),
+                    options,
+                )
+            }
+
+            fn visit_scalar<N: num_traits::NumCast, R, Mu>(
+                &mut self,
+                name: &str,
+                mut get_ref: R,
+                mut get_mut: Mu,
+                options: ScalarOptions<N>,
+            ) -> Result<Option<N>, V::Err>
+            where
+                R: FnMut(&M) -> &N,
+                Mu: FnMut(&mut M) -> &mut N,
+            {
+                self.0.visit_scalar(
+                    name,
+                    |w: &$Wrapper<M>| get_ref(&w.0),
+                    |w: &mut $Wrapper<M>| get_mut(&mut w.0),
+                    options,
+                )
+            }
+
+            fn visit_fields<F: ModuleFields<M, E, D>>(
+                &mut self,
+                fields: F,
+                build: impl FnOnce(F::Output<V::E2, V::D2>) -> M::To<V::E2, V::D2>,
+            ) -> Result<Option<M::To<V::E2, V::D2>>, V::Err> {
+                let options = fields.visit_fields(self)?;
+                Ok(F::handle_options(options).map(build))
+            }
+        }
+    };
+}
+combinator!(Checkpoint, Site::new("Checkpoint"), [ReplaySafe]);
+combinator!(Scoped, Site::new("Scoped").keep(), [Sized]);
+transparent!(AssumeReplaySafe, [Sized]);
+
+impl<M: Module<X>, X> Module<X> for AssumeReplaySafe<M> {
+    type Output = M::Output;
+    type Error = M::Error;
+    fn try_forward(&self, x: X) -> Result<M::Output, M::Error> {
+        self.0.try_forward(x)
+    }
+}
+impl<M: ModuleMut<X>, X> ModuleMut<X> for AssumeReplaySafe<M> {
+    type Output = M::Output;
+    type Error = M::Error;
+    fn try_forward_mut(&mut self, x: X) -> Result<M::Output, M::Error> {
+        self.0.try_forward_mut(x)
+    }
+}

@@ -1,0 +1,75 @@
+//! Activation checkpointing for [dfdx](https://docs.rs/dfdx) models, declared with attributes.
+#![forbid(unsafe_op_in_unsafe_fn)]
+#![deny(unsafe_code)]
+
+// The macros name this crate by its own name, here too.
+#[allow(unused_extern_crates)]
+extern crate self as ckpt_runtime;
+
+mod borrowed;
+mod boundary;
+mod chain;
+mod combinators;
+mod context;
+mod failure;
+mod flow;
+mod gradients;
+pub mod memory;
+mod module;
+pub mod nn;
+mod parameters;
+mod policy;
+#[doc(hidden)]
+pub mod probe;
+mod real;
+mod region;
+mod replay;
+mod replay_safe;
+mod sequence;
+mod tape;
+
+pub use boundary::{Boundary, Crossing, Edge, Plain, Retape};
+pub use combinators::{AssumeReplaySafe, Checkpoint, Scoped};
+pub use context::Site;
+pub use failure::{Cause, Difference, Failure, Pass, last_failure};
+pub use gradients::GradientHandle;
+pub use parameters::{Lend, Parameters};
+pub use policy::{Mode, Policy, Segments, with_policy};
+pub use real::Real;
+pub use region::{Body, region};
+pub use replay::{draw, is_first_pass};
+pub use replay_safe::{ReplaySafe, Stateless};
+pub use sequence::{Concat, Sequential};
+pub use tape::{InputTape, SharedTape};
+
+/// All that a model needs, dfdx's prelude included.
+pub mod prelude {
+    pub use dfdx::prelude::*;
+
+    pub use crate::{
+        AssumeReplaySafe, Boundary, Checkpoint, Mode, Plain, Policy, Real, ReplaySafe, Scoped, Segments, SharedTape,
+        Stateless, first_pass, last_failure, nn, with_policy,
+    };
+}
+
+/// What expanded code calls. Not for people: it changes without notice.
+#[doc(hidden)]
+pub mod __private {
+    pub use dfdx;
+
+    pub use crate::{
+        __lend as lend, __live as live,
+        borrowed::{lent, lent_mut, sequence},
+        chain::{DynLayer, chain, layer_mut, layer_ref},
+        failure::expect,
+        flow::{
+            blocks, blocks_mut, blocks_slice_mut, call_mut, call_ref, enter, infer, leave, replayed_mut, replayed_ref,
+            segmented_loop,
+        },
+        module::{checkpoint_mut, checkpoint_ref, field_mut, field_ref},
+        policy::under,
+        replay_safe::{require_cloneable, require_replay_safe},
+        sequence::{RunMut, RunRef, SegmentsMut, SegmentsRef, segments_mut, segments_ref},
+        *,
+    };
+}

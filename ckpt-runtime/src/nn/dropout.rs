@@ -1,0 +1,221 @@
+//! Dropout whose mask is replayed in a recompute and never stored.
+
+use std::any::Any;
+
+use dfdx::{
+    nn::{BuildOnDevice, Module, ModuleVisitor, NonMutableModule, ScalarOptions, TensorCollection, ZeroSizedModule},
+    shapes::{Dtype, HasShape, Shape},
+    tensor::{Cpu, NoneTape, OwnedTape, PutTape, SplitTape, Storage, Tape, Tensor, TensorFromVec},
+    tensor_ops::{Device, ReshapeTo, TryMul},
+};
+use rayon::prelude::*;
+
+use super::philox;
+use crate::{Real, ReplaySafe, SharedTape, Stateless, context::Site, region, replay};
+
+/// Zeroes each element with probability `p` in training and scales the others by `1 / (1 - p)`;
+/// hands its input through in inference. `torch.nn.Dropout`; Srivastava et al. (2014).
+///
+/// Where dfdx's `Dropout` cannot be replayed, this one asks the [replay frame](crate) of the region
+/// around it for its seed: one draw of the device's generator a call (none where `p` is 0), noted
+/// at 8 bytes. The mask comes from a counter-based generator (Philox4x32-10): it is computed in
+/// parallel, again in the backward pass, is the same for any number of threads, and takes no memory.
+///
+/// # Shapes
+/// Any shape, to the same shape. On a device other than `Cpu` the mask is made on the host and
+/// uploaded, in both passes.
+///
+/// # Panics
+/// `forward_mut` panics where `p` is not in `[0, 1]`.
+///
+/// ```
+/// use ckpt_runtime::{nn, prelude::*};
+/// type Model = Checkpoint<(Linear<4, 4>, nn::DropoutOneIn<2>)>;
+/// let dev: Cpu = Default::default();
+/// let mut model = dev.build_module::<Model, f32>();
+/// let x: Tensor<Rank2<3, 4>, f32, _> = dev.ones();
+/// let gradients = model.forward_mut(x.leaky_trace()).sum().backward();
+/// # let _ = gradients.get(&x);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dropout {
+    /// The probability with which an element is zeroed.
+    pub p: f64,
+}
+
+impl Default for Dropout {
+    /// `p` is 0.5, as in dfdx.
+    fn default() -> Self {
+        Self { p: 0.5 }
+    }
+}
+
+/// [`Dropout`] with the probability `1 / N`, as a type without a value to set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DropoutOneIn<const N: usize>;
+
+impl ReplaySafe for Dropout {}
+impl Stateless for Dropout {}
+impl<const N: usize> ReplaySafe for DropoutOneIn<N> {}
+impl<const N: usize> Stateless for DropoutOneIn<N> {}
+impl NonMutableModule for Dropout {}
+impl<const N: usize> NonMutableModule for DropoutOneIn<N> {}
+impl<const N: usize> ZeroSizedModule for DropoutOneIn<N> {}
+
+impl<D: Device<E>, E: Dtype> BuildOnDevice<D, E> for Dropout {
+    type Built = Self;
+}
+
+impl<E: Dtype, D: Device<E>> TensorCollection<E, D> for Dropout {
+    type To<E2: Dtype, D2: Device<E2>> = Self;
+
+    fn iter_tensors<V: ModuleVisitor<Self, E, D>>(visitor: &mut V) -> Result<Option<Self>, V::Err> {
+        visitor.visit_fields(
+            <Self as TensorCollection<E, D>>::scalar("p", |s| &s.p, |s| &mut s.p, ScalarOptions::from_default(0.5)),
+            |p| Self { p },
+        )
+    }
+}
+
+impl<S: Shape, E: Real, D: Device<E>, T: DropoutTape<E, D>> Module<Tensor<S, E, D, T>> for Dropout {
+    type Output = Tensor<S, E, D, T>;
+    type Error = D::Err;
+    fn try_forward(&self, x: Tensor<S, E, D, T>) -> Result<Self::Output, D::Err> {
+        T::dropout(x, self.p)
+    }
+}
+
+impl<const N: usize, S: Shape, E: Real, D: Device<E>, T: DropoutTape<E, D>> Module<Tensor<S, E, D, T>>
+    for DropoutOneIn<N>
+{
+    type Output = Tensor<S, E, D, T>;
+    type Error = D::Err;
+    fn try_forward(&self, x: Tensor<S, E, D, T>) -> Result<Self::Output, D::Err> {
+        T::dropout(x, 1.0 / N as f64)
+    }
+}
+
+/// A tape that says whether dropout drops: it does where gradients are tracked.
+pub trait DropoutTape<E: Real, D: Device<E>>: Sized {
+    /// Applies it.
+    ///
+    /// # Errors
+    /// The device's.
+    fn dropout<S: Shape>(x: Tensor<S, E, D, Self>, p: f64) -> Result<Tensor<S, E, D, Self>, D::Err>;
+}
+
+impl<E: Real, D: Device<E>> DropoutTape<E, D> for NoneTape {
+    fn dropout<S: Shape>(x: Tensor<S, E, D>, _: f64) -> Result<Tensor<S, E, D>, D::Err> {
+        Ok(x)
+    }
+}
+
+impl<E: Real, D: Device<E>> DropoutTape<E, D> for OwnedTape<E, D> {
+    fn dropout<S: Shape>(x: Tensor<S, E, D, Self>, p: f64) -> Result<Tensor<S, E, D, Self>, D::Err> {
+        assert!((0.0..=1.0).contains(&p), "dropout's probability must be in [0, 1], not {p}");
+        if p == 0.0 {
+            return Ok(x);
+        }
+        if <dyn Any>::downcast_ref::<Cpu>(x.device()).is_some() {
+            let seed = replay::draw(x.device());
+            return on_the_heap(x, Mask { seed, p });
+        }
+        const SITE: Site = Site::new("Dropout");
+        region(&SITE, &SharedTape::open(), (), (x, p), |_, (), (x, p)| {
+            let device = x.device().clone();
+            let mask = Mask { seed: replay::draw(&device), p };
+            let shape = *x.shape();
+            let mut host = vec![E::ONE; shape.num_elements()];
+            mask.apply(&mut host);
+            x.try_mul(<D as TensorFromVec<E>>::try_tensor_from_vec(&device, host, shape)?)
+        })
+    }
+}
+
+/// Elements a parallel piece of work handles; a multiple of a Philox block's four.
+const CHUNK: usize = 1 << 14;
+
+/// A mask, as what it is computed from.
+#[derive(Clone, Copy)]
+struct Mask {
+    seed: u64,
+    p: f64,
+}
+
+impl Mask {
+    /// The factor of each element, piece by piece: `f(index of the piece's first element, factors)`.
+    fn factors<E: Real>(self, first: usize, factors: &mut [E]) {
+        let keep = E::from_f64((1.0 - self.p).recip()).unwrap_or_else(E::zero);
+        // An element is dropped where its 32 random bits, as a fraction, are below p.
+        let threshold = (self.p * 4_294_967_296.0) as u64;
+        for (i, four) in factors.chunks_mut(4).enumerate() {
+            let words = philox::block(self.seed, (first / 4 + i) as u64);
+            for (factor, word) in four.iter_mut().zip(words) {
+                *factor = if u64::from(word) < threshold { E::zero() } else { keep };
+            }
+        }
+    }
+
+    /// Multiplies every element of `values` by its factor.
+    fn apply<E: Real>(self, values: &mut [E]) {
+        self.each(values, |v, f| *v = if f == E::zero() { E::zero() } else { *v * f });
+    }
+
+    /// Calls `f(value, factor)` for every element, in parallel.
+    fn each<E: Real>(self, values: &mut [E], f: impl Fn(&mut E, E) + Sync) {
+        values.par_chunks_mut(CHUNK).enumerate().for_each(|(i, piece)| {
+            let mut factors = [E::zero(); 256];
+            for (j, piece) in piece.chunks_mut(factors.len()).enumerate() {
+                self.factors(i * CHUNK + j * factors.len(), &mut factors[..]);
+                piece.iter_mut().zip(factors).for_each(|(v, factor)| f(v, factor));
+            }
+        });
+    }
+
+    /// Adds `from` times the mask to `to`.
+    fn accumulate<E: Real>(self, to: &mut [E], from: &[E]) {
+        to.par_chunks_mut(CHUNK).zip(from.par_chunks(CHUNK)).enumerate().for_each(|(i, (to, from))| {
+            let mut factors = [E::zero(); 256];
+            let pieces = to.chunks_mut(factors.len()).zip(from.chunks(factors.len()));
+            for (j, (to, from)) in pieces.enumerate() {
+                self.factors(i * CHUNK + j * factors.len(), &mut factors[..]);
+                for ((to, from), factor) in to.iter_mut().zip(from).zip(factors) {
+                    *to += *from * factor;
+                }
+            }
+        });
+    }
+}
+
+/// The operation on dfdx's `Cpu`: one pass over the data each way, and only the seed on the tape.
+fn on_the_heap<S: Shape, E: Real, D: Device<E>>(
+    x: Tensor<S, E, D, OwnedTape<E, D>>,
+    mask: Mask,
+) -> Result<Tensor<S, E, D, OwnedTape<E, D>>, D::Err> {
+    // A permuted or broadcast input is laid out first, so that the buffers below run in step.
+    let (x, mut tape) = x.try_contiguous()?.split_tape();
+    let mut values = vec![E::zero(); x.shape().num_elements()];
+    x.copy_into(&mut values);
+    mask.apply(&mut values);
+    let device = x.device().clone();
+    let y = <D as TensorFromVec<E>>::try_tensor_from_vec(&device, values, *x.shape())?;
+    let (input, output) = (x.ghost(), y.ghost());
+    tape.add_backward_op(move |grads| {
+        let empty = <D as Storage<E>>::try_alloc_len(&device, 0)?;
+        let gradient = std::mem::replace(grads.get_or_alloc_mut(&output)?, empty);
+        let sum = grads.get_or_alloc_mut(&input)?;
+        mask.accumulate(heap_mut::<E, D>(sum), heap::<E, D>(&gradient));
+        Ok(())
+    });
+    Ok(y.put_tape(tape))
+}
+
+/// The elements of a buffer of dfdx's `Cpu`.
+fn heap<E: Real, D: Device<E>>(buffer: &<D as Storage<E>>::Vec) -> &[E] {
+    <dyn Any>::downcast_ref::<<Cpu as Storage<E>>::Vec>(buffer).expect("a buffer of the Cpu")
+}
+
+/// The elements of a buffer of dfdx's `Cpu`, to change.
+fn heap_mut<E: Real, D: Device<E>>(buffer: &mut <D as Storage<E>>::Vec) -> &mut [E] {
+    (buffer as &mut dyn Any).downcast_mut::<<Cpu as Storage<E>>::Vec>().expect("a buffer of the Cpu")
+}
