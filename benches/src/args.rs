@@ -102,12 +102,7 @@ mod tests {
     #[test]
     fn a_model_takes_a_mode_and_options() {
         let command = line("gpt sequential:3 --batch 2 --steps 5 --threads 1");
-        let args = Args {
-            mode: RunMode::Sequential(3),
-            batch: Some(2),
-            steps: 5,
-            threads: 1,
-        };
+        let args = Args { mode: RunMode::Sequential(3), batch: Some(2), steps: 5, threads: 1 };
         assert_eq!(command, Ok(Command::Gpt(args)));
         assert_eq!(line("region"), Ok(Command::Region));
         assert_eq!(line("compile"), Ok(Command::Compile));

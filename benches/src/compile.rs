@@ -26,9 +26,8 @@ pub fn measure() -> Result<Value, String> {
     scratch.check(&declaration(1, 0))?;
     let mut seconds = Map::new();
     for layers in LAYERS {
-        let mut runs = (0..RUNS)
-            .map(|run| scratch.check(&declaration(layers, run)))
-            .collect::<Result<Vec<f64>, String>>()?;
+        let mut runs =
+            (0..RUNS).map(|run| scratch.check(&declaration(layers, run))).collect::<Result<Vec<f64>, String>>()?;
         let median = (median(&mut runs) * 100.0).round() / 100.0;
         eprintln!("{layers} layers: {median} s");
         seconds.insert(layers.to_string(), median.into());
@@ -48,8 +47,7 @@ checkpoint_sequential! {{ segments = {segments}; pub struct Deep {{\n",
         segments = layers.div_ceil(10)
     );
     for layer in 0..layers {
-        writeln!(source, "    layer{layer}: Linear<{}, {}>,", layer + 1, layer + 2)
-            .expect("a string takes all");
+        writeln!(source, "    layer{layer}: Linear<{}, {}>,", layer + 1, layer + 2).expect("a string takes all");
     }
     write!(
         source,
@@ -122,10 +120,7 @@ impl Scratch {
         if output.status.success() {
             Ok(elapsed)
         } else {
-            Err(format!(
-                "the scratch crate does not compile:\n{}",
-                String::from_utf8_lossy(&output.stderr)
-            ))
+            Err(format!("the scratch crate does not compile:\n{}", String::from_utf8_lossy(&output.stderr)))
         }
     }
 }

@@ -34,9 +34,7 @@ pub fn measure(args: &Args) -> Result<Value, String> {
     let cost = with_policy(args.mode.policy(), || {
         step::repeat(&mut model, args.steps, |model| {
             let gradients = model.try_alloc_grads().map_err(failed)?;
-            let logits = model
-                .try_forward_mut(tokens.trace(gradients))
-                .map_err(failed)?;
+            let logits = model.try_forward_mut(tokens.trace(gradients)).map_err(failed)?;
             let loss = try_token_cross_entropy(logits, targets.clone()).map_err(failed)?;
             Ok((loss.array(), loss.try_backward().map_err(failed)?))
         })

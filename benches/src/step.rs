@@ -36,13 +36,8 @@ pub fn repeat<M: TensorCollection<f32, AutoDevice>>(
 ) -> Result<Cost, String> {
     let other = PeakMalloc::find();
     let mut seconds = Vec::new();
-    let mut cost = Cost {
-        step_s: 0.0,
-        peak_bytes: 0,
-        peak_bytes_peakmalloc: other.map(|_| 0),
-        loss: 0.0,
-        grad_hash: 0,
-    };
+    let mut cost =
+        Cost { step_s: 0.0, peak_bytes: 0, peak_bytes_peakmalloc: other.map(|_| 0), loss: 0.0, grad_hash: 0 };
     for index in 0..WARM_UP + steps {
         let heap = Peak::start(&HeapMeter);
         let peakmalloc = other.as_ref().map(Peak::start);
@@ -94,18 +89,9 @@ pub fn parameter_bytes<M: TensorCollection<f32, AutoDevice>>(model: &M) -> usize
 }
 
 /// FNV-1a over the bits of every trained tensor's gradient, in the model's order.
-fn hash<M: TensorCollection<f32, AutoDevice>>(
-    model: &M,
-    gradients: &Gradients<f32, AutoDevice>,
-) -> u64 {
-    let mut hasher = Hasher {
-        gradients,
-        state: 0xcbf2_9ce4_8422_2325,
-    };
-    let walked = M::iter_tensors(&mut RecursiveWalker {
-        m: model,
-        f: &mut hasher,
-    });
+fn hash<M: TensorCollection<f32, AutoDevice>>(model: &M, gradients: &Gradients<f32, AutoDevice>) -> u64 {
+    let mut hasher = Hasher { gradients, state: 0xcbf2_9ce4_8422_2325 };
+    let walked = M::iter_tensors(&mut RecursiveWalker { m: model, f: &mut hasher });
     match walked {
         Ok(_) => hasher.state,
         Err(never) => match never {},

@@ -7,8 +7,6 @@ use ckpt_runtime::checkpointed;
 use ckpt_runtime::prelude::*;
 use dfdx::nn::modules::{Embedding, LayerNorm1D, Linear};
 
-use crate::gelu::Gelu;
-
 /// A decoder-only Transformer, from tokens to the logits of the token that follows each.
 ///
 /// # Shapes
@@ -98,7 +96,7 @@ pub struct Block<
     /// Into the wide space.
     pub ff1: Linear<D_MODEL, FF, E, D>,
     /// Between the wide layers.
-    pub act: Gelu,
+    pub act: nn::Gelu,
     /// Back from the wide space.
     pub ff2: Linear<FF, D_MODEL, E, D>,
     /// The probability with which a value of a branch is dropped in training.

@@ -2,5 +2,5 @@
 
 #![forbid(unsafe_code)]
 
-pub mod gelu;
 pub mod loss;
+pub mod mode;

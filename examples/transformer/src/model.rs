@@ -46,13 +46,7 @@ pub fn build(seed: u64, dropout: f64) -> Result<Model, String> {
 pub fn upload(
     model: &Model,
     batch: Batch,
-) -> Result<
-    (
-        Tensor<(usize, Const<SEQ>), usize, AutoDevice>,
-        Tensor<(usize, Const<SEQ>), usize, AutoDevice>,
-    ),
-    String,
-> {
+) -> Result<(Tensor<(usize, Const<SEQ>), usize, AutoDevice>, Tensor<(usize, Const<SEQ>), usize, AutoDevice>), String> {
     let dev = model.pos.weight.device();
     let shape = (batch.tokens.len() / SEQ, Const);
     let tokens = dev.try_tensor_from_vec(batch.tokens, shape).map_err(device_error)?;
