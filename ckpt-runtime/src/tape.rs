@@ -26,7 +26,8 @@ type Scope = Option<u64>;
 
 enum State<E, D: Storage<E>> {
     Open {
-        tape: OwnedTape<E, D>,
+        /// What was recorded; `None` where nothing was, as moving a tape in is cheaper than merging.
+        tape: Option<OwnedTape<E, D>>,
         scope: Scope,
     },
     /// Merged into another tape.
@@ -56,8 +57,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
     }
 
     fn with_scope(scope: Scope) -> Self {
-        let tape = OwnedTape::default();
-        Self(Some(Rc::new(RefCell::new(State::Open { tape, scope }))))
+        Self(Some(Rc::new(RefCell::new(State::Open { tape: None, scope }))))
     }
 
     /// The handle at the end of the chain of merges; made now for a tape that was never used.
@@ -79,7 +79,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
     /// Adds the operations and gradients of `owned`.
     pub(crate) fn absorb(&self, owned: OwnedTape<E, D>) {
         match &mut *self.clone().root().borrow_mut() {
-            State::Open { tape, .. } => *tape = mem::take(tape).merge(owned),
+            State::Open { tape, .. } => merge_into(tape, Some(owned)),
             _ => failure::foreign_tape(),
         }
     }
@@ -87,7 +87,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
     /// Takes out all that was recorded so far; the tape stays open.
     pub(crate) fn drain(&self) -> OwnedTape<E, D> {
         match &mut *self.clone().root().borrow_mut() {
-            State::Open { tape, .. } => mem::take(tape),
+            State::Open { tape, .. } => tape.take().unwrap_or_default(),
             _ => OwnedTape::default(),
         }
     }
@@ -95,7 +95,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
     /// Ends the tape: what is recorded from now on, by a tensor that outlived its region, is an error.
     pub(crate) fn close(&self) -> OwnedTape<E, D> {
         match mem::replace(&mut *self.clone().root().borrow_mut(), State::Closed) {
-            State::Open { tape, .. } => tape,
+            State::Open { tape, .. } => tape.unwrap_or_default(),
             _ => OwnedTape::default(),
         }
     }
@@ -104,6 +104,13 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
     pub(crate) fn join(&self, other: Self) {
         let _ = self.clone().merge(other);
     }
+}
+
+fn merge_into<E, D: Storage<E>>(tape: &mut Option<OwnedTape<E, D>>, other: Option<OwnedTape<E, D>>) {
+    *tape = match (tape.take(), other) {
+        (Some(a), Some(b)) => Some(a.merge(b)),
+        (a, b) => a.or(b),
+    };
 }
 
 impl<E, D: Storage<E>> Clone for SharedTape<E, D> {
@@ -147,7 +154,7 @@ impl<E, D: Storage<E>> Merge<SharedTape<E, D>> for SharedTape<E, D> {
             (State::Open { tape: a, scope: to }, State::Open { tape: b, scope: from })
                 if to.is_none() || from.is_none() || to == from =>
             {
-                *a = mem::take(a).merge(mem::take(b));
+                merge_into(a, b.take());
                 *to = to.or(*from);
                 true
             }
@@ -170,7 +177,7 @@ impl<E, D: Storage<E>> Tape<E, D> for SharedTape<E, D> {
         F: 'static + FnOnce(&mut Gradients<E, D>) -> Result<(), <D as HasErr>::Err>,
     {
         match &mut *self.root().borrow_mut() {
-            State::Open { tape, .. } => tape.add_backward_op(operation),
+            State::Open { tape, .. } => tape.get_or_insert_default().add_backward_op(operation),
             _ => failure::foreign_tape(),
         }
     }
