@@ -29,6 +29,7 @@ mod sequence;
 mod tape;
 
 pub use boundary::{Boundary, Crossing, Edge, Plain, Retape};
+pub use ckpt_macros::{checkpoint_sequential, checkpointed};
 pub use combinators::{AssumeReplaySafe, Checkpoint, Scoped};
 pub use context::Site;
 pub use failure::{Cause, Difference, Failure, Pass, last_failure};
@@ -48,13 +49,14 @@ pub mod prelude {
 
     pub use crate::{
         AssumeReplaySafe, Boundary, Checkpoint, Mode, Plain, Policy, Real, ReplaySafe, Scoped, Segments, SharedTape,
-        Stateless, first_pass, last_failure, nn, with_policy,
+        Stateless, checkpoint_sequential, checkpointed, first_pass, last_failure, nn, with_policy,
     };
 }
 
 /// What expanded code calls. Not for people: it changes without notice.
 #[doc(hidden)]
 pub mod __private {
+    pub use ckpt_macros::__CheckpointedStruct;
     pub use dfdx;
 
     pub use crate::{

@@ -125,9 +125,9 @@ pub fn with_policy<R>(policy: Policy, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// As [`with_policy`], for a policy that a model holds.
+/// As [`with_policy`], for a policy that a model holds: the default one leaves the scope's in force.
 pub fn under<R>(policy: &Policy, f: impl FnOnce() -> R) -> R {
-    with_policy(policy.clone(), f)
+    if *policy == Policy::default() { f() } else { with_policy(policy.clone(), f) }
 }
 
 /// What the policy in `context` makes of `site`.

@@ -1,0 +1,165 @@
+//! The forward that runs the fields in order: `Module` and `ModuleMut`, for any input.
+//!
+//! One flat impl each: every value between two fields is a type parameter of its own, bound by the
+//! output of the field before it. The run time tells a taped input from an untaped one.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+
+use super::{
+    markers::at,
+    syntax::{Declaration, Step},
+};
+use crate::{
+    direction::Direction,
+    hygiene::{call_site, numbered},
+};
+
+/// Both impls; nothing with `forward = custom`, where the impl's macro writes them.
+pub fn modules(d: &Declaration, sound: bool) -> TokenStream {
+    if d.options.custom_forward || d.steps().is_empty() {
+        return TokenStream::new();
+    }
+    Direction::BOTH.into_iter().map(|direction| module(d, direction, sound)).collect()
+}
+
+fn module(d: &Declaration, direction: Direction, sound: bool) -> TokenStream {
+    let (rt, this) = (&d.rt, d.this());
+    let (dtype, device) = (&d.roles.dtype, &d.roles.device);
+    let steps = d.steps();
+    let values: Vec<_> = (0..=steps.len()).map(|n| numbered("__CkptX", n)).collect();
+    let (first, last) = (&values[0], &values[steps.len()]);
+
+    let parameters = d.parameters();
+    let predicates = d.predicates();
+    let children = &d.children;
+    let edges = values.iter().enumerate().filter_map(|(n, value)| {
+        let before = n.checked_sub(1).and_then(|n| steps.get(n));
+        let at_region = [before, steps.get(n)].into_iter().flatten().any(Step::is_region);
+        at_region.then(|| quote!(#value: #rt::__private::Boundary<#dtype, #device>))
+    });
+    let layers = steps.iter().zip(values.windows(2)).map(|(step, x)| bound(d, direction, step, &x[0], &x[1]));
+
+    let error = quote!(<#device as #rt::__private::dfdx::tensor::HasErr>::Err);
+    let body = if sound { body(d, direction, &steps) } else { quote!(::core::panic!("this declaration has errors")) };
+    let trait_ = direction.module(rt);
+    let (borrow, try_forward, forward) =
+        (direction.borrow(), direction.method("try_forward"), direction.method("forward"));
+    quote! {
+        #[automatically_derived]
+        #[allow(unused_variables)]
+        impl<#(#parameters,)* #(#values),*> #trait_<#first> for #this
+        where
+            #(#predicates,)*
+            #(#children: #rt::__private::dfdx::nn::TensorCollection<#dtype, #device> + ::core::clone::Clone + 'static,)*
+            #(#edges,)*
+            #(#layers,)*
+        {
+            type Output = #last;
+            type Error = #error;
+
+            fn #try_forward(#borrow self, __ckpt_x: #first) -> ::core::result::Result<#last, #error> {
+                #body
+            }
+
+            fn #forward(#borrow self, __ckpt_x: #first) -> #last {
+                #rt::__private::expect(<Self as #trait_<#first>>::#try_forward(self, __ckpt_x))
+            }
+        }
+    }
+}
+
+/// What a field must do with the value before it.
+fn bound(
+    d: &Declaration,
+    direction: Direction,
+    step: &Step<'_>,
+    input: &proc_macro2::Ident,
+    output: &proc_macro2::Ident,
+) -> TokenStream {
+    let (rt, ty) = (&d.rt, &step.field.ty);
+    let (dtype, device) = (&d.roles.dtype, &d.roles.device);
+    let runs = if step.options.segments.is_some() {
+        let trait_ = direction.trait_of("Segments");
+        quote!(#rt::__private::#trait_<#input, #dtype, #device, Output = #output>)
+    } else {
+        let trait_ = direction.module(rt);
+        quote! {
+            #trait_<#input, Output = #output, Error = <#device as #rt::__private::dfdx::tensor::HasErr>::Err>
+        }
+    };
+    // Of a layer that is known the macro asserts it once, beside the impls.
+    let replay = (step.recomputes() && d.mentions_child(ty)).then(|| quote!(+ #rt::ReplaySafe));
+    quote!(#ty: #runs #replay)
+}
+
+fn body(d: &Declaration, direction: Direction, steps: &[Step<'_>]) -> TokenStream {
+    let rt = &d.rt;
+    let (dtype, device) = (&d.roles.dtype, &d.roles.device);
+    let (x, this, borrow) = (call_site("__ckpt_x"), call_site("self"), direction.borrow());
+    let lines = steps.iter().map(|step| {
+        let (member, options) = (&step.field.member, step.options);
+        let site = options.site(rt, &d.region_name(step.field));
+        let span = at(&step.field.ty);
+        let call = if !step.is_region() {
+            let (trait_, method) = (direction.module(rt), direction.method("try_forward"));
+            quote_spanned!(span=> #trait_::#method(#borrow #this.#member, #x))
+        } else if let Some(segments) = &options.segments {
+            let (function, segments) = (direction.function("segments"), segments.to_value(rt));
+            quote_spanned! {span=>
+                #rt::__private::#function::<#dtype, #device, _, _>(#site, #segments, #borrow #this.#member, #x)
+            }
+        } else {
+            let function = direction.function("field");
+            quote_spanned! {span=>
+                #rt::__private::#function::<#dtype, #device, _, _>(#site, #borrow #this.#member, #x)
+            }
+        };
+        quote!(let #x = #call?;)
+    });
+    let run = quote! {
+        #(#lines)*
+        ::core::result::Result::Ok(#x)
+    };
+    let Some(policy) = d.policy() else {
+        return run;
+    };
+    let member = &policy.member;
+    match direction {
+        Direction::Ref => quote!(#rt::__private::under(&#this.#member, || { #run })),
+        Direction::Mut => quote! {
+            let __ckpt_policy = ::core::clone::Clone::clone(&#this.#member);
+            #rt::__private::under(&__ckpt_policy, || { #run })
+        },
+    }
+}
+
+/// Where a custom forward finds the model's policy, which only the struct's macro knows of.
+pub fn held_policy(d: &Declaration) -> TokenStream {
+    if !d.options.custom_forward {
+        return TokenStream::new();
+    }
+    let (rt, this) = (&d.rt, d.this());
+    let parameters = d.parameters();
+    let predicates = d.predicates();
+    let policy = d.policy().map_or_else(
+        || quote!(::core::option::Option::None),
+        |p| {
+            let member = &p.member;
+            quote!(::core::option::Option::Some(&self.#member))
+        },
+    );
+    quote! {
+        #[automatically_derived]
+        #[allow(dead_code)]
+        impl<#(#parameters),*> #this
+        where
+            #(#predicates,)*
+        {
+            #[doc(hidden)]
+            pub(crate) fn __ckpt_policy(&self) -> ::core::option::Option<&#rt::Policy> {
+                #policy
+            }
+        }
+    }
+}
