@@ -166,7 +166,8 @@ impl<const D_MODEL: usize, const HEADS: usize, B: Dim, S: Dim, E: Real, D: Devic
         let (b, s, _) = *x.shape();
         let by_head = (b, s, HEADS, D_MODEL / HEADS);
         let mask = x.device().try_upper_tri_like(&(s, s), E::from_f64(f64::NEG_INFINITY).unwrap(), 1)?;
-        let q = self.q.try_forward(x.with_empty_tape())?;
+        let scale = E::from_f64(1.0 / ((D_MODEL / HEADS) as f64).sqrt()).unwrap();
+        let q = self.q.try_forward(x.with_empty_tape())?.try_mul(scale)?;
         let k = self.k.try_forward(x.with_empty_tape())?;
         let v = self.v.try_forward(x)?;
         let q = q.try_reshape_like(&by_head)?;
@@ -176,8 +177,7 @@ impl<const D_MODEL: usize, const HEADS: usize, B: Dim, S: Dim, E: Real, D: Devic
         let k = k.try_permute::<_, Axes4<0, 2, 3, 1>>()?;
         let v = v.try_permute::<_, Axes4<0, 2, 1, 3>>()?;
 
-        let scale = E::from_f64(1.0 / ((D_MODEL / HEADS) as f64).sqrt()).unwrap();
-        let scores = q.try_matmul(k)?.try_mul(scale)?;
+        let scores = q.try_matmul(k)?;
         let mask = mask.try_broadcast_like(&(b, HEADS, s, s))?;
         let weights = scores.try_add(mask)?.try_softmax::<Axis<3>>()?;
 

@@ -101,13 +101,14 @@ fn keep_weights(args: &Args, model: &Model, vocabulary: &Vocabulary) -> Result<(
         None => (scratch_file(), false),
     };
     let compared = save_and_compare(&path, args, model, vocabulary);
-    if keep {
-        println!("weights saved to {}", path.display());
-    } else {
+    if !keep {
         // The file served the comparison alone; a leftover in the temporary folder is no failure.
         let _ = std::fs::remove_file(&path);
     }
     compared?;
+    if keep {
+        println!("weights saved to {}", path.display());
+    }
     println!("weights saved as safetensors load back equal to the bit\n");
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::path::Path;
 
-use ::safetensors::tensor::{Dtype as FileDtype, SafeTensors, TensorView, serialize_to_file};
+use ::safetensors::tensor::{Dtype as FileDtype, SafeTensorError, SafeTensors, TensorView, serialize_to_file};
 use dfdx::prelude::*;
 
 use crate::text::Vocabulary;
@@ -20,17 +20,23 @@ pub fn save<M: TensorCollection<f32, AutoDevice>>(
     model: &M,
     vocabulary: &Vocabulary,
 ) -> Result<(), String> {
-    let failed = |e: &dyn std::fmt::Display| format!("cannot write {}: {e}", path.display());
-    model.save_safetensors(path).map_err(|e| failed(&e))?;
-    let bytes = std::fs::read(path).map_err(|e| failed(&e))?;
-    let file = SafeTensors::deserialize(&bytes).map_err(|e| failed(&e))?;
+    let failed = |e: SafeTensorError| {
+        let reason = match e {
+            SafeTensorError::IoError(e) => e.to_string(),
+            other => other.to_string(),
+        };
+        format!("cannot write {}: {reason}", path.display())
+    };
+    model.save_safetensors(path).map_err(failed)?;
+    let bytes = std::fs::read(path).map_err(|e| failed(e.into()))?;
+    let file = SafeTensors::deserialize(&bytes).map_err(failed)?;
 
     let code_points: Vec<u8> = vocabulary.characters().iter().flat_map(|c| u32::from(*c).to_le_bytes()).collect();
     let shape = vec![vocabulary.characters().len()];
-    let code_points = TensorView::new(FileDtype::U32, shape, &code_points).map_err(|e| failed(&e))?;
+    let code_points = TensorView::new(FileDtype::U32, shape, &code_points).map_err(failed)?;
     let mut tensors = file.tensors();
     tensors.push((VOCABULARY.to_owned(), code_points));
-    serialize_to_file(tensors, &None, path).map_err(|e| failed(&e))
+    serialize_to_file(tensors, &None, path).map_err(failed)
 }
 
 /// Loads the model's tensors and returns the vocabulary. Everything is checked before anything is
