@@ -157,8 +157,7 @@ impl Declaration {
 
     /// As [`depends`](Self::depends), on one that nothing at all is asked of.
     pub fn depends_on_unbounded(&self, part: &Part) -> bool {
-        self.others()
-            .any(|p| bounds_of(&self.generics, &p.ident).is_empty() && mentions(&part.ty, &p.ident))
+        self.others().any(|p| bounds_of(&self.generics, &p.ident).is_empty() && mentions(&part.ty, &p.ident))
     }
 
     /// Whether `part` is on the tape that is a type parameter.

@@ -120,10 +120,8 @@ impl Signature {
             named.visit_type_mut(&mut argument.ty);
         }
         let mut tapes = Tapes::plan(&arguments, &roles);
-        let parameters = arguments
-            .into_iter()
-            .filter_map(|a| Parameter::read(a, &roles, &mut tapes, findings))
-            .collect::<Vec<_>>();
+        let parameters =
+            arguments.into_iter().filter_map(|a| Parameter::read(a, &roles, &mut tapes, findings)).collect::<Vec<_>>();
         if !parameters.iter().any(|p| matches!(p, Parameter::Value { taped: true, .. })) {
             findings.push(
                 codes::SIGNATURE,
