@@ -53,7 +53,10 @@ fn inference_clones_no_module() {
     let mut grouped = Sequential::<2, _>(Concat((layer(),), (layer(), layer())));
     assert_eq!(grouped.forward(x()).as_vec(), thrice);
     assert_eq!(grouped.forward_mut(x()).as_vec(), thrice);
-    assert_eq!(sequence(&SITE, Segments::Count(2), x(), (lent(&layer()), lent(&layer()), lent(&layer()))).unwrap().as_vec(), thrice);
+    assert_eq!(
+        sequence(&SITE, Segments::Count(2), x(), (lent(&layer()), lent(&layer()), lent(&layer()))).unwrap().as_vec(),
+        thrice
+    );
 
     let two = Segments::Count(2);
     let mut repeated = Repeated::<_, 3> { modules: vec![layer(), layer(), layer()] };
@@ -195,6 +198,13 @@ fn weights_load_into_every_segmentation() {
 fn a_model_trains_alike_under_any_name_it_has() {
     let rows = |dev: &Cpu| noise::<Rows, E>(dev, Rows::default(), -1.0, 1.0);
     let plain = <Layers as Trains<E, _>>::run(8, None, rows);
-    let other = <(Checkpoint<Linear<4, 5>>, Tanh, Scoped<BatchNorm1D<5>>, Residual<Checkpoint<(nn::Dropout, Linear<5, 5>)>>, ReLU, Checkpoint<Linear<5, 4>>) as Trains<E, _>>::run(8, None, rows);
+    let other = <(
+        Checkpoint<Linear<4, 5>>,
+        Tanh,
+        Scoped<BatchNorm1D<5>>,
+        Residual<Checkpoint<(nn::Dropout, Linear<5, 5>)>>,
+        ReLU,
+        Checkpoint<Linear<5, 4>>,
+    ) as Trains<E, _>>::run(8, None, rows);
     plain.assert_same(&other, "names and values");
 }

@@ -254,9 +254,10 @@ fn tied_weights() {
         let run = run_with(1, build, inputs, |m, (x, y)| {
             let tape = SharedTape::open();
             let (x, y): (Shared, Shared) = (enter(x, &tape), enter(y, &tape));
-            let h = region(site, &tape, (lend!(E, Cpu, &mut m.0), lend!(E, Cpu, &mut m.1)), (x,), |tape, (a, b), (x,)| {
-                call_mut(tape, b, call_mut(tape, a, x)?)
-            })?;
+            let h =
+                region(site, &tape, (lend!(E, Cpu, &mut m.0), lend!(E, Cpu, &mut m.1)), (x,), |tape, (a, b), (x,)| {
+                    call_mut(tape, b, call_mut(tape, a, x)?)
+                })?;
             leave::<E, Cpu, _>(h * y, tape)
         });
         expected.assert_same(&run, &format!("one region, {site:?}"));
@@ -322,8 +323,11 @@ fn nested(site: &'static Site, tape: &Tape, m: &mut Model, x: Shared) -> Result<
 #[test]
 fn untaped_leaves_among_the_inputs() {
     let dev = Cpu::seed_from_u64(2);
-    let (x, a, b): (Bare, Bare, Bare) =
-        (noise(&dev, Rows::default(), -1.0, 1.0), noise(&dev, Rows::default(), -1.0, 1.0), noise(&dev, Rows::default(), -1.0, 1.0));
+    let (x, a, b): (Bare, Bare, Bare) = (
+        noise(&dev, Rows::default(), -1.0, 1.0),
+        noise(&dev, Rows::default(), -1.0, 1.0),
+        noise(&dev, Rows::default(), -1.0, 1.0),
+    );
     let record = |gradients: Gradients<E, Cpu>| {
         let mut run = Run::default();
         for (name, t) in [("x", &x), ("a", &a), ("b", &b)] {
@@ -355,7 +359,10 @@ fn values_of_every_kind_cross() {
         (bool, usize, f32, String, ()),
     );
     fn crosses<B: Boundary<f64, Cpu>>(_: &B) {}
-    fn mix(x: Shared, (none, some, many, pair, (mask, index), (flag, n, scale, text, ())): Kinds) -> Result<Shared, CpuError> {
+    fn mix(
+        x: Shared,
+        (none, some, many, pair, (mask, index), (flag, n, scale, text, ())): Kinds,
+    ) -> Result<Shared, CpuError> {
         assert!(none.is_none());
         assert_eq!((n, text.as_str(), many.len()), (2, "text", 2));
         let mut x = x * some.expect("some");
@@ -372,7 +379,7 @@ fn values_of_every_kind_cross() {
     let dev = Cpu::seed_from_u64(2);
     let x: Bare = noise(&dev, Rows::default(), -1.0, 1.0);
     let leaves: [Bare; 4] = std::array::from_fn(|_| noise(&dev, Rows::default(), -1.0, 1.0));
-    let mask = x.scalar_lt(0.0);
+    let mask = x.lt(0.0);
     let index = dev.tensor([2usize, 0]);
     let mut runs = Vec::new();
     for site in [&PLAIN, &KEEP, &CHECKPOINT, &VERIFY] {
@@ -456,7 +463,8 @@ fn two_threads() {
     };
     let expected = train(&PLAIN);
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..4).map(|i| scope.spawn(move || train(if i % 2 == 0 { &CHECKPOINT } else { &KEEP }))).collect();
+        let threads: Vec<_> =
+            (0..4).map(|i| scope.spawn(move || train(if i % 2 == 0 { &CHECKPOINT } else { &KEEP }))).collect();
         for thread in threads {
             expected.assert_same(&thread.join().unwrap(), "on a thread of its own");
         }

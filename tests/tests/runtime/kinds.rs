@@ -83,7 +83,14 @@ fn an_input_changed_between_the_passes() {
     let (mut x, mut config) = (original.clone(), vec![2.0, 3.0]);
     let tape = Tape::open();
     let shared: Shared = enter(x.leaky_trace(), &tape);
-    let y = region(&SITE, &tape, (), (shared, Plain(config.clone())), |_, (), (x, Plain(config))| Ok((x * config[0]).exp()));
+    let y =
+        region(
+            &SITE,
+            &tape,
+            (),
+            (shared, Plain(config.clone())),
+            |_, (), (x, Plain(config))| Ok((x * config[0]).exp()),
+        );
     let loss = leave::<E, Cpu, _>(y.unwrap(), tape).unwrap().mean();
     x.fill_with_zeros();
     config[0] = 0.0;
@@ -197,7 +204,8 @@ fn inputs_that_need_no_gradient() {
     // No input at all.
     let mut linear = dev.build_module::<Linear<4, 3>, E>();
     let tape = Tape::open();
-    let weight = region(&SITE, &tape, (lend!(E, Cpu, &mut linear),), (), |_, (l,), ()| Ok(l.weight.retaped::<Tape>().square()));
+    let weight =
+        region(&SITE, &tape, (lend!(E, Cpu, &mut linear),), (), |_, (l,), ()| Ok(l.weight.retaped::<Tape>().square()));
     let gradients = leave::<E, Cpu, _>(weight.unwrap(), tape).unwrap().sum().backward();
     assert_eq!(gradients.get(&linear.weight).as_vec(), (linear.weight * 2.0).as_vec());
 }
@@ -221,7 +229,7 @@ fn none_masks_integers_and_flags_among_the_inputs() {
     type Extras = (Option<Bare>, Option<Tensor<Rows, bool, Cpu>>, Tensor<Rank1<3>, usize, Cpu>, bool, u8);
     let dev = Cpu::seed_from_u64(1);
     let x = rows(&dev);
-    let mask = x.scalar_lt(0.0);
+    let mask = x.lt(0.0);
     for given in [true, false] {
         let tape = Tape::open();
         let shared: Shared = enter(x.leaky_trace(), &tape);
@@ -268,7 +276,9 @@ fn more_segments_than_layers() {
         assert!(result.is_err());
         let failure = last_failure().unwrap();
         assert_eq!(failure.cause, Cause::Segments { segments, layers });
-        let text = format!("region `{region}` failed in the first pass: it has {layers} layers and cannot be cut into {segments} segments");
+        let text = format!(
+            "region `{region}` failed in the first pass: it has {layers} layers and cannot be cut into {segments} segments"
+        );
         assert_eq!(failure.to_string(), text);
     }
     let dev = Cpu::default();
@@ -297,7 +307,10 @@ impl TensorCollection<E, Cpu> for Pair {
 impl<T: dfdx::tensor::Tape<E, Cpu> + Merge<T>> Module<(Tensor<Rows, E, Cpu, T>, Tensor<Rows, E, Cpu, T>)> for Pair {
     type Output = (Tensor<Rows, E, Cpu, T>, Tensor<Rows, E, Cpu, T>);
     type Error = CpuError;
-    fn try_forward(&self, (a, b): (Tensor<Rows, E, Cpu, T>, Tensor<Rows, E, Cpu, T>)) -> Result<Self::Output, CpuError> {
+    fn try_forward(
+        &self,
+        (a, b): (Tensor<Rows, E, Cpu, T>, Tensor<Rows, E, Cpu, T>),
+    ) -> Result<Self::Output, CpuError> {
         let a2 = a.with_empty_tape();
         let h = self.0.try_forward(a.try_add(b)?)?;
         let other = h.with_empty_tape();
@@ -307,9 +320,8 @@ impl<T: dfdx::tensor::Tape<E, Cpu> + Merge<T>> Module<(Tensor<Rows, E, Cpu, T>, 
 
 #[test]
 fn only_one_tensor_flows_between_segments() {
-    let build = |dev: &Cpu| Repeated::<_, 4> {
-        modules: (0..4).map(|_| Pair(dev.build_module::<Linear<4, 4>, E>())).collect(),
-    };
+    let build =
+        |dev: &Cpu| Repeated::<_, 4> { modules: (0..4).map(|_| Pair(dev.build_module::<Linear<4, 4>, E>())).collect() };
     let input = |dev: &Cpu| BothTaped(rows(dev), rows(dev));
     let plain = run_with::<E, _, _, _>(1, build, input, |m, x| m.try_forward_mut(x));
     for segments in [Segments::Each, Segments::Count(2), Segments::Count(3)] {
