@@ -100,7 +100,7 @@ fn peaks_fall_as_stated() {
     let cut = |policy: Policy, segments| {
         peak(deep(), move |m, x| with_policy(policy.clone(), || segments_mut(&BLOCKS, segments, m, x)).unwrap())
     };
-    let dfdx = peak(deep(), |m, x| m.forward_mut(x));
+    let dfdx = peak(deep(), ckpt_runtime::prelude::ModuleMut::forward_mut);
     let plain = cut(Policy::plain(), Segments::Each);
     let keep = cut(Policy::keep(), Segments::Each);
     let each = cut(Policy::checkpoint(), Segments::Each);
@@ -117,24 +117,34 @@ fn peaks_fall_as_stated() {
     assert!(each < four && each < plain / 3, "{each} {four} {plain}");
 
     // As combinators.
-    let combined = peak(dev().build_module::<Repeated<Checkpoint<Block>, DEPTH>, E>(), |m, x| m.forward_mut(x));
+    let combined = peak(
+        dev().build_module::<Repeated<Checkpoint<Block>, DEPTH>, E>(),
+        ckpt_runtime::prelude::ModuleMut::forward_mut,
+    );
     assert!(combined.abs_diff(each) < 8192, "{combined} {each}");
-    let scoped = peak(dev().build_module::<Repeated<Scoped<Block>, DEPTH>, E>(), |m, x| m.forward_mut(x));
+    let scoped =
+        peak(dev().build_module::<Repeated<Scoped<Block>, DEPTH>, E>(), ckpt_runtime::prelude::ModuleMut::forward_mut);
     assert!(scoped.abs_diff(keep) < 8192, "{scoped} {keep}");
 
     // Segments in a checkpointed half: what is nested is not kept while the other half runs.
     type Half = Repeated<Checkpoint<Block>, 6>;
-    let nested = peak(dev().build_module::<(Checkpoint<Half>, Checkpoint<Half>), E>(), |m, x| m.forward_mut(x));
+    let nested = peak(
+        dev().build_module::<(Checkpoint<Half>, Checkpoint<Half>), E>(),
+        ckpt_runtime::prelude::ModuleMut::forward_mut,
+    );
     assert!(nested < each, "{nested} {each}");
 }
 
 /// Kind of fault: more memory than without. One layer, one region, around everything.
 fn never_more_memory_than_without() {
-    let plain = peak(dev().build_module::<Block, E>(), |m, x| m.forward_mut(x));
-    let region = peak(dev().build_module::<Checkpoint<Block>, E>(), |m, x| m.forward_mut(x));
-    let kept = peak(dev().build_module::<Scoped<Block>, E>(), |m, x| m.forward_mut(x));
-    let linear = peak(dev().build_module::<Linear<WIDTH, WIDTH>, E>(), |m, x| m.forward_mut(x));
-    let small = peak(dev().build_module::<Checkpoint<Linear<WIDTH, WIDTH>>, E>(), |m, x| m.forward_mut(x));
+    let plain = peak(dev().build_module::<Block, E>(), ckpt_runtime::prelude::ModuleMut::forward_mut);
+    let region = peak(dev().build_module::<Checkpoint<Block>, E>(), ckpt_runtime::prelude::ModuleMut::forward_mut);
+    let kept = peak(dev().build_module::<Scoped<Block>, E>(), ckpt_runtime::prelude::ModuleMut::forward_mut);
+    let linear = peak(dev().build_module::<Linear<WIDTH, WIDTH>, E>(), ckpt_runtime::prelude::ModuleMut::forward_mut);
+    let small = peak(
+        dev().build_module::<Checkpoint<Linear<WIDTH, WIDTH>>, E>(),
+        ckpt_runtime::prelude::ModuleMut::forward_mut,
+    );
     println!(
         "one block: plain {plain}, checkpoint {region}, keep {kept}; a linear layer: plain {linear}, checkpoint {small}"
     );
@@ -275,9 +285,10 @@ fn stored<M>(model: &mut M, forward: impl Fn(&mut M, Taped) -> Taped) -> usize {
 
 /// The input and the output, and a few hundred bytes; not the nine activations between.
 fn a_checkpoint_stores_its_boundary_only() {
-    let plain = stored(&mut dev().build_module::<Block, E>(), |m, x| m.forward_mut(x));
+    let plain = stored(&mut dev().build_module::<Block, E>(), ckpt_runtime::prelude::ModuleMut::forward_mut);
     assert!(plain > 6 * ROWS, "the block has activations to store: {plain}");
-    let region = stored(&mut dev().build_module::<Checkpoint<Block>, E>(), |m, x| m.forward_mut(x));
+    let region =
+        stored(&mut dev().build_module::<Checkpoint<Block>, E>(), ckpt_runtime::prelude::ModuleMut::forward_mut);
     let (boundary, bookkeeping) = (2 * ROWS, 4096);
     assert!((boundary..boundary + bookkeeping).contains(&region), "{region}, of which the boundary is {boundary}");
 
@@ -297,8 +308,10 @@ fn a_checkpoint_stores_its_boundary_only() {
     assert!((boundary..boundary + bookkeeping).contains(&nested), "{nested}");
 
     // Dropout stores a seed, not a mask.
-    let dropout =
-        stored(&mut dev().build_module::<Checkpoint<(nn::Dropout, nn::Dropout)>, E>(), |m, x| m.forward_mut(x));
+    let dropout = stored(
+        &mut dev().build_module::<Checkpoint<(nn::Dropout, nn::Dropout)>, E>(),
+        ckpt_runtime::prelude::ModuleMut::forward_mut,
+    );
     assert!((boundary..boundary + bookkeeping).contains(&dropout), "{dropout}");
 }
 

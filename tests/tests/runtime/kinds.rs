@@ -5,7 +5,7 @@
 //! are in `memory.rs`.
 
 use ckpt_runtime::{
-    __private::{call_mut, enter, leave, lend, segments_mut},
+    __private::{enter, leave, lend, segments_mut},
     Cause, Checkpoint, Concat, Plain, Policy, ReplaySafe, Scoped, Segments, Sequential, SharedTape, Site, last_failure,
     nn, region, with_policy,
 };
