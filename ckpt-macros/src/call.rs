@@ -3,7 +3,9 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Expr, Member, Token, bracketed, ext::IdentExt, parse::ParseStream, punctuated::Punctuated, spanned::Spanned};
+use syn::{
+    Expr, Member, Token, bracketed, ext::IdentExt, parse::ParseStream, punctuated::Punctuated, spanned::Spanned,
+};
 
 use crate::{
     diagnostic::{Findings, codes},
@@ -64,7 +66,8 @@ pub fn expand(input: TokenStream) -> TokenStream {
     }
 }
 
-const HELP: &str = "write `checkpoint!(self.attn, x)`, or `checkpoint!(&mut self.attn, x)` for a module that training changes";
+const HELP: &str =
+    "write `checkpoint!(self.attn, x)`, or `checkpoint!(&mut self.attn, x)` for a module that training changes";
 
 /// In an expression's place one has to stand beside the errors.
 fn failed(findings: Findings) -> TokenStream {
@@ -74,8 +77,16 @@ fn failed(findings: Findings) -> TokenStream {
 
 fn borrow(place: &Expr) -> TokenStream {
     match place {
-        Expr::Path(_) | Expr::Field(_) | Expr::Index(_) | Expr::MethodCall(_) | Expr::Call(_) | Expr::Unary(_)
-        | Expr::Paren(_) | Expr::Group(_) | Expr::Macro(_) | Expr::Block(_) => quote!(&#place),
+        Expr::Path(_)
+        | Expr::Field(_)
+        | Expr::Index(_)
+        | Expr::MethodCall(_)
+        | Expr::Call(_)
+        | Expr::Unary(_)
+        | Expr::Paren(_)
+        | Expr::Group(_)
+        | Expr::Macro(_)
+        | Expr::Block(_) => quote!(&#place),
         other => quote!(&(#other)),
     }
 }

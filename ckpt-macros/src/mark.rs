@@ -45,11 +45,23 @@ mod tests {
     #[test]
     fn a_mark_that_is_left_over_says_where_it_belongs() {
         for item in [
-            quote!(struct A { a: B }),
-            quote!(enum A { B }),
+            quote!(
+                struct A {
+                    a: B,
+                }
+            ),
+            quote!(
+                enum A {
+                    B,
+                }
+            ),
             quote!(impl A { fn f() {} }),
-            quote!(fn f(x: X) -> X;),
-            quote!(static A: usize = 1;),
+            quote!(
+                fn f(x: X) -> X;
+            ),
+            quote!(
+                static A: usize = 1;
+            ),
             quote!(),
             quote!(let x = 1;),
         ] {

@@ -78,7 +78,8 @@ mod tests {
 
     #[test]
     fn tensors_are_found_at_any_depth() {
-        let ty: Type = parse_quote!((Option<dfdx::tensor::Tensor<(B, S), E, D>>, [Tensor<S, usize, Cpu, T>; 2], Cfg<E, D>));
+        let ty: Type =
+            parse_quote!((Option<dfdx::tensor::Tensor<(B, S), E, D>>, [Tensor<S, usize, Cpu, T>; 2], Cfg<E, D>));
         let found = tensors(&ty);
         let dtypes: Vec<_> = found.iter().map(|t| t.dtype.to_token_stream().to_string()).collect();
         assert_eq!(dtypes, ["E", "usize"]);
