@@ -121,6 +121,8 @@ impl Context {
 #[derive(Clone, Debug)]
 pub struct Body {
     block: Block,
+    /// `self` as the user's code says it: it is hygienic.
+    itself: Ident,
     returns: Returns,
     locals: names::Locals,
     regions: Vec<regions::Region>,
@@ -175,7 +177,7 @@ impl Body {
         let mut locals = scope::resolve(&mut block, parameters, &cx.roles.dtype);
         aliases::expand(&mut block, &mut locals, &regions, cx);
         scope::lend(&block, &mut locals);
-        Self { block, returns, locals, regions }
+        Self { itself: places::itself(&block), block, returns, locals, regions }
     }
 
     /// How many regions are marked in it.

@@ -3,11 +3,12 @@
 //! Works on a block that `scope` and `liveness` have been over. Goes from the outside in, since a
 //! region's inside is written differently: it captures nothing, so fields come in as parameters.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::{ToTokens, format_ident, quote};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{
     Block, Expr, Macro, Member, Pat, Path, Stmt, Token,
     ext::IdentExt,
+    spanned::Spanned,
     visit::Visit,
     visit_mut::{self, VisitMut},
 };
@@ -125,13 +126,14 @@ impl Writer<'_> {
     /// A borrow of the module at `place`, exclusive where `access` says so.
     fn borrow(&mut self, place: &Expr, access: Access) -> TokenStream {
         let exclusive = self.training && access == Access::Exclusive;
+        let span = here(place);
         if let Some(id) = places::local(place) {
             // It is a reference already.
-            let name = encode(id, place_span(place));
-            return if exclusive { quote!(&mut *#name) } else { name.into_token_stream() };
+            let name = encode(id, place.span());
+            return if exclusive { quote_spanned!(span=> &mut *#name) } else { name.into_token_stream() };
         }
         let place = self.place(place, exclusive);
-        if exclusive { quote!(&mut #place) } else { quote!(&#place) }
+        if exclusive { quote_spanned!(span=> &mut #place) } else { quote_spanned!(span=> &#place) }
     }
 
     /// A place, written for an exclusive borrow where `exclusive`: `Repeated` gives out its
@@ -178,13 +180,14 @@ impl Writer<'_> {
     fn module_call(&mut self, place: &Expr, args: Vec<Expr>, access: Access, tried: bool) -> Expr {
         let rt = &self.cx.rt;
         let function = match (self.training, access, self.replayed) {
-            (false, ..) => quote!(infer),
-            (true, Access::Exclusive, false) => quote!(call_mut),
-            (true, Access::Shared, false) => quote!(call_ref),
-            (true, Access::Exclusive, true) => quote!(replayed_mut),
-            (true, Access::Shared, true) => quote!(replayed_ref),
+            (false, ..) => quote_spanned!(here(place)=> infer),
+            (true, Access::Exclusive, false) => quote_spanned!(here(place)=> call_mut),
+            (true, Access::Shared, false) => quote_spanned!(here(place)=> call_ref),
+            (true, Access::Exclusive, true) => quote_spanned!(here(place)=> replayed_mut),
+            (true, Access::Shared, true) => quote_spanned!(here(place)=> replayed_ref),
         };
-        let function = quote!(#rt::__private::#function);
+        // What a module cannot do here is said where it is called.
+        let function = quote_spanned!(here(place)=> #rt::__private::#function);
         let tape = self.training.then(|| quote!(__ckpt_tape,));
         let hoist = self.hoists(place, access, &args);
         let args: Vec<_> = args.into_iter().map(|a| self.rewritten(a)).collect();
@@ -342,31 +345,36 @@ impl Writer<'_> {
     /// The parameters of a region: what is lent, and the names that the body knows it by.
     fn lends(&self, uses: &SelfUse, lent: &[LocalId]) -> (Vec<TokenStream>, Vec<TokenStream>) {
         let (rt, e, d) = (&self.cx.rt, &self.cx.roles.dtype, &self.cx.roles.device);
-        let lend = |place: TokenStream| quote!(#rt::__private::lend!(#e, #d, #place));
+        let lend = |span: Span, place: TokenStream| quote_spanned!(span=> #rt::__private::lend!(#e, #d, #place));
         let (mut lends, mut names) = (Vec::new(), Vec::new());
+        let itself = &self.body.itself;
         if uses.whole {
-            lends.push(lend(match self.me {
-                Me::Itself => quote!(&mut *self),
+            let place = match self.me {
+                Me::Itself => quote!(&mut *#itself),
                 _ => quote!(&mut *__ckpt_self),
-            }));
+            };
+            lends.push(lend(here(itself), place));
             names.push(quote!(__ckpt_self));
         } else {
             for field in &uses.fields {
                 let name = parameter(field);
-                lends.push(lend(match self.me {
-                    Me::Itself => quote!(&mut self.#field),
+                let place = match self.me {
+                    Me::Itself => quote!(&mut #itself.#field),
                     Me::Fields => quote!(&mut *#name),
                     Me::Whole => quote!(&mut __ckpt_self.#field),
-                }));
+                };
+                lends.push(lend(here(field), place));
                 names.push(quote!(#name));
             }
         }
         for id in lent {
             let name = self.name(*id);
-            lends.push(lend(match self.body.locals.get(*id).lent {
+            let local = self.body.locals.get(*id);
+            let place = match local.lent {
                 Some(Access::Exclusive) => quote!(&mut *#name),
                 _ => quote!(&*#name),
-            }));
+            };
+            lends.push(lend(here(&local.name), place));
             names.push(name);
         }
         (lends, names)
@@ -378,13 +386,13 @@ impl Writer<'_> {
 
     fn live(&self, value: &TokenStream) -> TokenStream {
         let (rt, e, d) = (&self.cx.rt, &self.cx.roles.dtype, &self.cx.roles.device);
-        quote!(#rt::__private::live!(#e, #d, #value))
+        quote_spanned!(here(value)=> #rt::__private::live!(#e, #d, #value))
     }
 
     fn live_in(&self, id: LocalId, again: bool) -> TokenStream {
         let name = self.name(id);
         self.live(&if again && !self.body.locals.get(id).copy {
-            quote!(::core::clone::Clone::clone(&#name))
+            quote_spanned!(here(&name)=> ::core::clone::Clone::clone(&#name))
         } else {
             name
         })
@@ -905,8 +913,9 @@ fn parameter(member: &Member) -> Ident {
     }
 }
 
-fn place_span(e: &Expr) -> proc_macro2::Span {
-    syn::spanned::Spanned::span(e)
+/// Where code of the macro's about the user's `tokens` stands, so that errors point there.
+fn here(tokens: &impl ToTokens) -> Span {
+    tokens.span()
 }
 
 /// A tuple of `items`; the run time takes up to twelve at a time, so longer ones are nested.
