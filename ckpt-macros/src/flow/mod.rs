@@ -13,6 +13,8 @@ mod aliases;
 mod arguments;
 mod assigned;
 mod bounds;
+mod calls;
+mod crossing;
 mod emit;
 mod helpers;
 mod liveness;
@@ -23,14 +25,15 @@ mod rewrite;
 mod scope;
 mod selfuse;
 pub mod signature;
+mod sources;
 mod tensor_methods;
 pub mod types;
 
 use proc_macro2::{Ident, TokenStream};
 use syn::{Block, ExprMethodCall, Pat, Type};
 
+pub use calls::twin_name;
 pub use emit::expand_impl;
-pub use rewrite::twin_name;
 
 use crate::{diagnostic::Findings, options::Options, roles::Roles};
 

@@ -1,13 +1,14 @@
 //! The marks of a body: `#[checkpoint]` on a `let`, a block or a `for`, and the two expression
 //! macros, which become marked blocks here so that one path carries them all.
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, Span};
 use quote::{format_ident, quote};
 use syn::{
     Attribute, Block, Expr, ExprBlock, Macro, Pat, Stmt, Token,
     parse::{ParseStream, Parser},
     parse_quote,
     punctuated::Punctuated,
+    spanned::Spanned,
     visit::Visit,
     visit_mut::{self, VisitMut},
 };
@@ -27,6 +28,8 @@ pub struct Region {
     pub options: Options,
     /// Its name, unless the options give another.
     pub name: String,
+    /// Where it is marked.
+    pub span: Span,
 }
 
 impl Region {
@@ -72,7 +75,7 @@ pub fn read(
     reader.visit_block_mut(block);
     let mut regions = reader.regions;
     if let Some(options) = whole {
-        regions.push(Region { options: options.clone(), name: cx.owner.clone() });
+        regions.push(Region { options: options.clone(), name: cx.owner.clone(), span: Span::call_site() });
         wrap(block, regions.len() - 1, returns, cx);
     }
     let mut leaves = Leaves { regions: &regions, findings, frames: Vec::new() };
@@ -135,12 +138,12 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn add(&mut self, options: Options, base: &str) -> usize {
+    fn add(&mut self, options: Options, base: &str, span: Span) -> usize {
         let name = format!("{}.{base}", self.cx.owner);
         let again = |n: &str| n == name || n.strip_prefix(&name).is_some_and(|rest| rest.starts_with('#'));
         let same = self.regions.iter().filter(|r| again(&r.name)).count();
         let name = if same == 0 { name } else { format!("{name}#{}", same + 1) };
-        self.regions.push(Region { options, name });
+        self.regions.push(Region { options, name, span });
         self.regions.len() - 1
     }
 
@@ -150,7 +153,8 @@ impl Reader<'_> {
             return;
         };
         let options = Options::of_attribute(&attrs[at], words, self.findings);
-        attrs[at] = mark(self.add(options, base));
+        let span = attrs[at].path().span();
+        attrs[at] = mark(self.add(options, base, span));
         if let Some(second) = attrs.iter().find(|a| is_mark(a)) {
             self.findings.push(codes::OPTION_TWICE, second, "this is marked twice", "keep one of the marks");
             attrs.retain(|a| !is_mark(a));
@@ -186,7 +190,7 @@ impl Reader<'_> {
             .unzip();
         let module = places::bare(&module);
         let call: Expr = parse_quote!(#module.forward(#(#inputs),*));
-        let region = marked(self.add(options, &name), parse_quote!({ #call }));
+        let region = marked(self.add(options, &name, mac.path.span()), parse_quote!({ #call }));
         let lets: Vec<_> = lets.into_iter().flatten().collect();
         Some(if lets.is_empty() { region } else { parse_quote!({ #(#lets)* #region }) })
     }
@@ -248,7 +252,7 @@ impl Reader<'_> {
             }
             let name =
                 if end - start == 1 { names[start].clone() } else { format!("{}..{}", names[start], names[end - 1]) };
-            let region = marked(self.add(options, &name), parse_quote!({ #call }));
+            let region = marked(self.add(options, &name, mac.path.span()), parse_quote!({ #call }));
             if segment + 1 == k {
                 statements.push(Stmt::Expr(region, None));
             } else {
