@@ -534,3 +534,6 @@ fn fallback(item: &ItemImpl) -> TokenStream {
 pub fn can_twin(m: &ImplItemFn) -> bool {
     matches!(signature::takes(&m.sig), Takes::Shared | Takes::Nothing)
 }
+
+#[cfg(test)]
+mod tests;
