@@ -52,7 +52,8 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
     }
 
     /// A new tape that becomes part of the first one it is joined with.
-    pub(crate) fn floating() -> Self {
+    #[doc(hidden)]
+    pub fn floating() -> Self {
         Self::with_scope(None)
     }
 
@@ -74,6 +75,13 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
         };
         self.0 = Some(root.clone());
         root
+    }
+
+    /// A handle of this tape; of a new one, where it is a tape that was never used.
+    pub(crate) fn rooted(&self) -> Self {
+        let mut tape = self.clone();
+        tape.root();
+        tape
     }
 
     /// Adds the operations and gradients of `owned`.

@@ -26,6 +26,16 @@ impl Writer<'_> {
         if exclusive { quote_spanned!(span=> &mut #place) } else { quote_spanned!(span=> &#place) }
     }
 
+    /// Lends the modules among `args`, which the compiler moves where a parameter's type is not a
+    /// plain `&mut`, as a checkpointed function's is not.
+    pub(super) fn reborrow<'a>(&mut self, args: impl IntoIterator<Item = &'a mut Expr>) {
+        for arg in args {
+            if self.training && places::local(arg).is_some() && self.access(arg) == Some(Access::Exclusive) {
+                *arg = Expr::Verbatim(self.borrow(arg, Access::Exclusive));
+            }
+        }
+    }
+
     /// A place, written for an exclusive borrow where `exclusive`: `Repeated` gives out its
     /// modules by index only to be read, so indexing goes through a slice.
     fn place(&mut self, e: &Expr, exclusive: bool) -> TokenStream {

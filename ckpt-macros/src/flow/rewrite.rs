@@ -144,6 +144,11 @@ impl Writer<'_> {
 
 impl VisitMut for Writer<'_> {
     fn visit_expr_mut(&mut self, e: &mut Expr) {
+        match e {
+            Expr::MethodCall(m) => self.reborrow(&mut m.args),
+            Expr::Call(c) => self.reborrow(&mut c.args),
+            _ => {}
+        }
         let new = match e {
             Expr::MethodCall(m) => self.method(m),
             Expr::Call(c) => self.call(c),
