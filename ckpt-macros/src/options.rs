@@ -94,7 +94,7 @@ pub struct Options {
 }
 
 /// What may stand in `allow(..)`.
-const ALLOWED: &[&str] = &["whole_model", "io", "interior_mutability", "in_place", "threads"];
+const ALLOWED: &[&str] = &["whole_model", "nothing_marked", "io", "interior_mutability", "in_place", "threads"];
 
 impl Options {
     /// Reads a comma-separated list until its end, or until a token that no option starts with

@@ -66,11 +66,11 @@ pub mod __private {
         borrowed::{lent, lent_mut, sequence},
         chain::{DynLayer, chain, layer_mut, layer_ref},
         failure::expect,
-        function::{Admits, CallerTape, hand_over},
         flow::{
             blocks, blocks_mut, blocks_slice_mut, call_mut, call_ref, enter, infer, leave, replayed_mut, replayed_ref,
             segmented_loop,
         },
+        function::{Admits, CallerTape, hand_over},
         module::{checkpoint_mut, checkpoint_ref, field_mut, field_ref},
         policy::under,
         replay_safe::{require_cloneable, require_replay_safe},
