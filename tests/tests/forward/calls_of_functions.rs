@@ -85,7 +85,7 @@ fn functions_and_macros_of_the_user() {
         assert_eq!(*first.get_or_insert_with(|| got.clone()), got, "{p:?}");
     }
     assert!(m.forward(x).as_vec()[0].is_finite());
-    let m: Made<f32, Cpu> = BuildModule::build(&dev);
+    let m = dev.build_module::<MadeBuilder, f32>();
     let x: Tensor<(usize, Const<3>), f32, _> = dev.sample_normal_like(&(5usize, Const));
     assert!(m.forward(x).as_vec()[0].is_finite());
 }

@@ -90,7 +90,7 @@ fn dump<M: TensorCollection<f32, Cpu>>(m: &M, g: &Gradients<f32, Cpu>) -> (Vec<V
 // 1. loops, batch norm, helpers, nested regions, closures, branches
 #[checkpointed(forward = custom)]
 #[derive(Clone, Debug)]
-pub struct Net<const M: usize, E: Dtype, D: Device<E>> {
+struct Net<const M: usize, E: Dtype, D: Device<E>> {
     a: modules::Linear<M, M, E, D>,
     bn: modules::BatchNorm1D<M, E, D>,
     c: modules::Linear<M, M, E, D>,
@@ -209,7 +209,7 @@ fn net_plain<const M: usize>(m: &mut Net<M, f32, Cpu>, x: T2<M>, g: Gradients<f3
 // 2. several inputs, mask, tuple output, Result, generic child, `checkpoint!`, sequences
 #[checkpointed(forward = custom)]
 #[derive(Clone, Debug)]
-pub struct Two<F, const M: usize, E: Dtype, D: Device<E>> {
+struct Two<F, const M: usize, E: Dtype, D: Device<E>> {
     body: F,
     p: modules::Linear<M, M, E, D>,
     q: modules::Linear<M, M, E, D>,
@@ -256,7 +256,7 @@ impl<F, const M: usize, E: Dtype, D: Device<E>> Two<F, M, E, D> {
 // 3. token-only
 #[checkpointed(forward = custom)]
 #[derive(Clone, Debug)]
-pub struct Lm<const V: usize, const M: usize, E: Dtype, D: Device<E>> {
+struct Lm<const V: usize, const M: usize, E: Dtype, D: Device<E>> {
     emb: modules::Embedding<V, M, E, D>,
     drop: nn::Dropout,
     l: modules::Linear<M, M, E, D>,
