@@ -9,6 +9,7 @@ use crate::{
     Boundary, Plain, Real, ReplaySafe, Retape, SharedTape,
     context::{Context, Site},
     failure::{self, Pass},
+    function::Training,
     parameters::{LentSlice, Parameters, Reborrowed},
     policy::{self, Mode, Segments},
     region,
@@ -51,6 +52,7 @@ where
     M::Output: Retape<E, D>,
 {
     let fed = X::Fed::load(x.store(tape), &SharedTape::open());
+    let _paused = Training::pauses();
     Ok(enter(module.try_forward_mut(fed)?, tape))
 }
 
@@ -68,6 +70,7 @@ where
     M::Output: Retape<E, D>,
 {
     let fed = X::Fed::load(x.store(tape), &SharedTape::open());
+    let _paused = Training::pauses();
     Ok(enter(module.try_forward(fed)?, tape))
 }
 
