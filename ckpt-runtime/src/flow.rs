@@ -78,13 +78,13 @@ where
 ///
 /// # Errors
 /// The module's.
-pub fn replayed_mut<E: Real, D: Device<E>, M: ReplaySafe, X: Retape<E, D>>(
+pub fn replayed_mut<E: Real, D: Device<E>, M, X: Retape<E, D>>(
     tape: &SharedTape<E, D>,
     module: &mut M,
     x: X,
 ) -> Result<<M::Output as Retape<E, D>>::Shared, Err<D>>
 where
-    M: ModuleMut<X::Fed, Error = Err<D>>,
+    M: ModuleMut<X::Fed, Error = Err<D>> + ReplaySafe,
     M::Output: Retape<E, D>,
 {
     call_mut(tape, module, x)
@@ -94,13 +94,13 @@ where
 ///
 /// # Errors
 /// The module's.
-pub fn replayed_ref<E: Real, D: Device<E>, M: ReplaySafe, X: Retape<E, D>>(
+pub fn replayed_ref<E: Real, D: Device<E>, M, X: Retape<E, D>>(
     tape: &SharedTape<E, D>,
     module: &M,
     x: X,
 ) -> Result<<M::Output as Retape<E, D>>::Shared, Err<D>>
 where
-    M: Module<X::Fed, Error = Err<D>>,
+    M: Module<X::Fed, Error = Err<D>> + ReplaySafe,
     M::Output: Retape<E, D>,
 {
     call_ref(tape, module, x)
