@@ -14,6 +14,7 @@ mod context;
 mod failure;
 mod flow;
 mod gradients;
+mod kernels;
 pub mod memory;
 mod module;
 pub mod nn;

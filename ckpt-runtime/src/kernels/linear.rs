@@ -1,0 +1,175 @@
+//! `after(before(x) Wᵀ + b)`, forward and backward.
+//!
+//! The forward pass runs in blocks of rows: the bias is laid down first, the product added to it,
+//! and the activation applied while the block is in cache. The weight is transposed once, which
+//! costs less than a strided product does.
+
+use std::mem::MaybeUninit;
+
+use dfdx::{
+    shapes::HasShape,
+    tensor::{Cpu, Gradients, HasErr, Storage, TensorFromVec},
+    tensor_ops::Device,
+};
+use rayon::prelude::*;
+
+use super::{
+    activation::{Activation, add_slopes, apply, apply_to, scale_by_slopes},
+    buffer::{read, write_copy, written},
+    columns::add_column_sums,
+    device::{Heap, HeapDevice, Rows, Vector, kernels},
+    parts::rows_of_part,
+    product::{Matrix, Target, Threads},
+    scalar::Scalar,
+    transpose::transposed,
+};
+use crate::Real;
+
+/// The parameters of a linear layer, and the functions before and behind it.
+pub(crate) struct Affine<E: Real, D: Device<E>> {
+    /// `[out, in]`.
+    pub(crate) weight: Rows<E, D>,
+    /// `[out]`.
+    pub(crate) bias: Option<Vector<E, D>>,
+    /// Applied to the input.
+    pub(crate) before: Activation,
+    /// Applied to the output.
+    pub(crate) after: Activation,
+}
+
+/// What a device has for linear layers.
+pub(crate) trait LinearKernel<E: Real, D: Device<E>> {
+    /// The layer's output for rows `x`, and where `keep` says so what the backward pass needs of it:
+    /// for the identity nothing, for `Relu` the output, otherwise the output before the activation.
+    fn forward(
+        &self,
+        layer: &Affine<E, D>,
+        x: &Rows<E, D>,
+        keep: bool,
+    ) -> Result<(Rows<E, D>, Option<Rows<E, D>>), D::Err>;
+
+    /// Adds the gradients of `x` and of the parameters, from that of the output and what the
+    /// forward pass kept.
+    fn backward(
+        &self,
+        layer: &Affine<E, D>,
+        x: &Rows<E, D>,
+        kept: Option<&Rows<E, D>>,
+        dy: <D as Storage<E>>::Vec,
+        grads: &mut Gradients<E, D>,
+    ) -> Result<(), D::Err>;
+}
+kernels!(LinearKernel);
+
+/// Rows that are in cache from the product to the activation behind it, and that the input's
+/// gradient is held back for where there is one in front.
+const BLOCK: usize = 512;
+
+impl<E: Scalar> LinearKernel<E, Cpu> for Heap
+where
+    Cpu: HeapDevice<E>,
+{
+    fn forward(
+        &self,
+        layer: &Affine<E, Cpu>,
+        x: &Rows<E, Cpu>,
+        keep: bool,
+    ) -> Result<(Rows<E, Cpu>, Option<Rows<E, Cpu>>), <Cpu as HasErr>::Err> {
+        let (rows, inputs) = *x.shape();
+        let outputs = layer.weight.shape().0;
+        let mut h = read(x);
+        apply(layer.before, &mut h);
+        let weight = transposed(&read(&layer.weight), inputs);
+        let bias = layer.bias.as_ref().map(read);
+        let (h, weight) = (Matrix::new(&h, rows, inputs), Matrix::new(&weight, inputs, outputs));
+        let apart = keep && layer.after.needs_its_input();
+        // SAFETY: the blocks tile both buffers, and `block` writes all of its block; `activated`
+        // is as long as `y` where it is wanted, and empty where not.
+        let mut activated = Vec::new();
+        let y = unsafe {
+            written(rows * outputs, |y| {
+                let write = |activated: &mut [MaybeUninit<E>]| {
+                    let mut activated = activated.chunks_mut(BLOCK * outputs);
+                    for (i, y) in y.chunks_mut(BLOCK * outputs).enumerate() {
+                        let y = block(y, h.rows(i * BLOCK, y.len() / outputs), weight, bias.as_deref());
+                        match activated.next() {
+                            Some(activated) => apply_to(layer.after, activated, y),
+                            None => apply(layer.after, y),
+                        }
+                    }
+                };
+                activated = written(if apart { rows * outputs } else { 0 }, write);
+            })
+        };
+        let tensor = |values| x.device().try_tensor_from_vec(values, (rows, outputs));
+        let y = tensor(y)?;
+        if apart {
+            return Ok((tensor(activated)?, Some(y)));
+        }
+        let kept = (keep && layer.after != Activation::Identity).then(|| y.clone());
+        Ok((y, kept))
+    }
+
+    fn backward(
+        &self,
+        layer: &Affine<E, Cpu>,
+        x: &Rows<E, Cpu>,
+        kept: Option<&Rows<E, Cpu>>,
+        mut dy: <Cpu as Storage<E>>::Vec,
+        grads: &mut Gradients<E, Cpu>,
+    ) -> Result<(), <Cpu as HasErr>::Err> {
+        let (rows, inputs) = *x.shape();
+        let outputs = layer.weight.shape().0;
+        if let Some(kept) = kept {
+            scale_by_slopes(layer.after, &mut dy, &read(kept));
+        }
+        if let Some(bias) = &layer.bias {
+            add_column_sums(grads.get_or_alloc_mut(bias)?, &dy);
+        }
+        let dy = Matrix::new(&dy, rows, outputs);
+        let mut h = read(x);
+        {
+            let weight = read(&layer.weight);
+            let weight = Matrix::new(&weight, outputs, inputs);
+            let dx = grads.get_or_alloc_mut(x)?;
+            if layer.before == Activation::Identity {
+                Target::new(dx, rows, inputs).add(dy, weight, Threads::All);
+            } else {
+                let mut dh = vec![E::zero(); BLOCK.min(rows) * inputs];
+                for (i, (dx, x)) in dx.chunks_mut(BLOCK * inputs).zip(h.chunks(BLOCK * inputs)).enumerate() {
+                    let dh = &mut dh[..dx.len()];
+                    let count = dx.len() / inputs;
+                    Target::new(dh, count, inputs).set(dy.rows(i * BLOCK, count), weight, Threads::All);
+                    add_slopes(layer.before, dx, dh, x);
+                }
+            }
+        }
+        apply(layer.before, &mut h);
+        let dw = grads.get_or_alloc_mut(&layer.weight)?;
+        Target::new(dw, outputs, inputs).add(dy.transposed(), Matrix::new(&h, rows, inputs), Threads::All);
+        Ok(())
+    }
+}
+
+/// Writes `h weight + bias` to `y`, and hands it back as what it then is.
+fn block<'a, E: Scalar>(
+    y: &'a mut [MaybeUninit<E>],
+    h: Matrix<'_, E>,
+    weight: Matrix<'_, E>,
+    bias: Option<&[E]>,
+) -> &'a mut [E] {
+    let outputs = weight.columns();
+    let rows = y.len() / outputs;
+    if let Some(bias) = bias {
+        let strip = rows_of_part(rows) * outputs;
+        y.par_chunks_mut(strip).for_each(|y| y.chunks_exact_mut(outputs).for_each(|y| write_copy(y, bias)));
+    } else {
+        Target::fresh(&mut *y, rows, outputs).set(h, weight, Threads::All);
+    }
+    // SAFETY: either arm has written all of it.
+    let y = unsafe { &mut *(std::ptr::from_mut(y) as *mut [E]) };
+    if bias.is_some() {
+        Target::new(y, rows, outputs).add(h, weight, Threads::All);
+    }
+    y
+}
