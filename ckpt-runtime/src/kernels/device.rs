@@ -20,7 +20,15 @@ pub(crate) type Vector<E, D> = Tensor<(usize,), E, D>;
 pub(crate) struct Heap;
 
 /// dfdx's `Cpu` with a dtype of the kernels, whose buffers are `Vec`s.
-pub(super) trait HeapDevice<E: Scalar>: Device<E> + Storage<E, Vec: DerefMut<Target = Vec<E>>> {}
+pub(super) trait HeapDevice<E: Scalar>: Device<E> + Storage<E, Vec: DerefMut<Target = Vec<E>>> {
+    /// The values as a buffer of the device, which kernels keep between their passes: unlike a
+    /// tensor's, it can be read in place.
+    fn keep(&self, values: Vec<E>) -> Result<<Self as Storage<E>>::Vec, Self::Err> {
+        let mut buffer = <Self as Storage<E>>::try_alloc_len(self, 0)?;
+        *buffer = values;
+        Ok(buffer)
+    }
+}
 impl HeapDevice<f32> for Cpu {}
 impl HeapDevice<f64> for Cpu {}
 

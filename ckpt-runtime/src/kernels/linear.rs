@@ -4,7 +4,7 @@
 //! and the activation applied while the block is in cache. The weight is transposed once, which
 //! costs less than a strided product does.
 
-use std::mem::MaybeUninit;
+use std::{mem::MaybeUninit, ops::Range};
 
 use dfdx::{
     shapes::HasShape,
@@ -26,27 +26,34 @@ use super::{
 use crate::Real;
 
 /// The parameters of a linear layer, and the functions before and behind it.
+#[derive(Clone)]
 pub(crate) struct Affine<E: Real, D: Device<E>> {
-    /// `[out, in]`.
+    /// `[out, in]`, or more rows than are used.
     pub(crate) weight: Rows<E, D>,
-    /// `[out]`.
+    /// As long as the weight has rows.
     pub(crate) bias: Option<Vector<E, D>>,
+    /// The rows of the weight that are used.
+    pub(crate) outputs: Range<usize>,
     /// Applied to the input.
     pub(crate) before: Activation,
     /// Applied to the output.
     pub(crate) after: Activation,
 }
 
+/// What the backward pass needs beside the input.
+pub(crate) enum Kept<E: Real, D: Device<E>> {
+    /// Nothing.
+    Nothing,
+    /// The output, which others keep too.
+    Output(Rows<E, D>),
+    /// The output before its activation.
+    Before(<D as Storage<E>>::Vec),
+}
+
 /// What a device has for linear layers.
 pub(crate) trait LinearKernel<E: Real, D: Device<E>> {
-    /// The layer's output for rows `x`, and where `keep` says so what the backward pass needs of it:
-    /// for the identity nothing, for `Relu` the output, otherwise the output before the activation.
-    fn forward(
-        &self,
-        layer: &Affine<E, D>,
-        x: &Rows<E, D>,
-        keep: bool,
-    ) -> Result<(Rows<E, D>, Option<Rows<E, D>>), D::Err>;
+    /// The layer's output for rows `x`, and where `keep` says so what the backward pass needs.
+    fn forward(&self, layer: &Affine<E, D>, x: &Rows<E, D>, keep: bool) -> Result<(Rows<E, D>, Kept<E, D>), D::Err>;
 
     /// Adds the gradients of `x` and of the parameters, from that of the output and what the
     /// forward pass kept.
@@ -54,7 +61,7 @@ pub(crate) trait LinearKernel<E: Real, D: Device<E>> {
         &self,
         layer: &Affine<E, D>,
         x: &Rows<E, D>,
-        kept: Option<&Rows<E, D>>,
+        kept: Kept<E, D>,
         dy: <D as Storage<E>>::Vec,
         grads: &mut Gradients<E, D>,
     ) -> Result<(), D::Err>;
@@ -74,13 +81,14 @@ where
         layer: &Affine<E, Cpu>,
         x: &Rows<E, Cpu>,
         keep: bool,
-    ) -> Result<(Rows<E, Cpu>, Option<Rows<E, Cpu>>), <Cpu as HasErr>::Err> {
+    ) -> Result<(Rows<E, Cpu>, Kept<E, Cpu>), <Cpu as HasErr>::Err> {
         let (rows, inputs) = *x.shape();
-        let outputs = layer.weight.shape().0;
+        let outputs = layer.outputs.len();
         let mut h = read(x);
         apply(layer.before, &mut h);
-        let weight = transposed(&read(&layer.weight), inputs);
+        let weight = transposed(&read(&layer.weight)[layer.used()], inputs);
         let bias = layer.bias.as_ref().map(read);
+        let bias = bias.as_ref().map(|b| &b[layer.outputs.clone()]);
         let (h, weight) = (Matrix::new(&h, rows, inputs), Matrix::new(&weight, inputs, outputs));
         let apart = keep && layer.after.needs_its_input();
         // SAFETY: the blocks tile both buffers, and `block` writes all of its block; `activated`
@@ -91,7 +99,7 @@ where
                 let write = |activated: &mut [MaybeUninit<E>]| {
                     let mut activated = activated.chunks_mut(BLOCK * outputs);
                     for (i, y) in y.chunks_mut(BLOCK * outputs).enumerate() {
-                        let y = block(y, h.rows(i * BLOCK, y.len() / outputs), weight, bias.as_deref());
+                        let y = block(y, h.rows(i * BLOCK, y.len() / outputs), weight, bias);
                         match activated.next() {
                             Some(activated) => apply_to(layer.after, activated, y),
                             None => apply(layer.after, y),
@@ -102,11 +110,11 @@ where
             })
         };
         let tensor = |values| x.device().try_tensor_from_vec(values, (rows, outputs));
-        let y = tensor(y)?;
         if apart {
-            return Ok((tensor(activated)?, Some(y)));
+            return Ok((tensor(activated)?, Kept::Before(x.device().keep(y)?)));
         }
-        let kept = (keep && layer.after != Activation::Identity).then(|| y.clone());
+        let y = tensor(y)?;
+        let kept = if layer.after == Activation::Identity { Kept::Nothing } else { Kept::Output(y.clone()) };
         Ok((y, kept))
     }
 
@@ -114,23 +122,25 @@ where
         &self,
         layer: &Affine<E, Cpu>,
         x: &Rows<E, Cpu>,
-        kept: Option<&Rows<E, Cpu>>,
+        kept: Kept<E, Cpu>,
         mut dy: <Cpu as Storage<E>>::Vec,
         grads: &mut Gradients<E, Cpu>,
     ) -> Result<(), <Cpu as HasErr>::Err> {
         let (rows, inputs) = *x.shape();
-        let outputs = layer.weight.shape().0;
-        if let Some(kept) = kept {
-            scale_by_slopes(layer.after, &mut dy, &read(kept));
+        let outputs = layer.outputs.len();
+        match kept {
+            Kept::Nothing => {}
+            Kept::Output(y) => scale_by_slopes(layer.after, &mut dy, &read(&y)),
+            Kept::Before(z) => scale_by_slopes(layer.after, &mut dy, &z),
         }
         if let Some(bias) = &layer.bias {
-            add_column_sums(grads.get_or_alloc_mut(bias)?, &dy);
+            add_column_sums(&mut grads.get_or_alloc_mut(bias)?[layer.outputs.clone()], &dy);
         }
         let dy = Matrix::new(&dy, rows, outputs);
         let mut h = read(x);
         {
             let weight = read(&layer.weight);
-            let weight = Matrix::new(&weight, outputs, inputs);
+            let weight = Matrix::new(&weight[layer.used()], outputs, inputs);
             let dx = grads.get_or_alloc_mut(x)?;
             if layer.before == Activation::Identity {
                 Target::new(dx, rows, inputs).add(dy, weight, Threads::All);
@@ -146,8 +156,17 @@ where
         }
         apply(layer.before, &mut h);
         let dw = grads.get_or_alloc_mut(&layer.weight)?;
+        let dw = &mut dw[layer.used()];
         Target::new(dw, outputs, inputs).add(dy.transposed(), Matrix::new(&h, rows, inputs), Threads::All);
         Ok(())
+    }
+}
+
+impl<E: Real, D: Device<E>> Affine<E, D> {
+    /// The elements of the weight's used rows.
+    fn used(&self) -> Range<usize> {
+        let inputs = self.weight.shape().1;
+        self.outputs.start * inputs..self.outputs.end * inputs
     }
 }
 

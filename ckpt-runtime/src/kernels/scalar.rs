@@ -7,8 +7,6 @@ use crate::Real;
 
 /// `f32` or `f64`.
 pub trait Scalar: Real + std::iter::Sum {
-    /// Lanes of the accumulators that sums over a slice run in: two of the widest vectors.
-    const LANES: usize;
     /// One and a half times 2 to the number of mantissa bits: adding it rounds to an integer, which
     /// then stands in the low bits.
     const SHIFTER: Self;
@@ -40,7 +38,6 @@ macro_rules! horner {
 }
 
 impl Scalar for f32 {
-    const LANES: usize = 32;
     const SHIFTER: f32 = 12_582_912.0;
     const EXP_RANGE: (f32, f32) = (-87.336_54, 88.376_26);
     const LN_2: (f32, f32) = (0.693_359_375, -2.121_944_4e-4);
@@ -70,7 +67,6 @@ impl Scalar for f32 {
 }
 
 impl Scalar for f64 {
-    const LANES: usize = 16;
     const SHIFTER: f64 = 6_755_399_441_055_744.0;
     const EXP_RANGE: (f64, f64) = (-708.396_418_532_264, 709.436_139_303_1);
     const LN_2: (f64, f64) = (0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10);

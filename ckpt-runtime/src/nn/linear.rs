@@ -10,7 +10,7 @@ use rand_distr::Uniform;
 
 use super::{
     activation::{ActivationFn, composed},
-    shapes::{Features, rows_in, rows_of},
+    shapes::{Features, rows_in},
 };
 use crate::{
     GradientHandle, Real, ReplaySafe, Stateless,
@@ -147,7 +147,7 @@ pub(super) fn fill_uniform<const I: usize, S: Shape, E: Real, D: Device<E>>(
 }
 
 /// `after(before(x) weightᵀ + bias)`.
-pub(super) fn affine<const I: usize, const O: usize, S: Features<I>, E: Real, D: Device<E>, T: Tape<E, D>>(
+fn affine<const I: usize, const O: usize, S: Features<I>, E: Real, D: Device<E>, T: Tape<E, D>>(
     layer: &str,
     weight: &Tensor<Rank2<O, I>, E, D>,
     bias: Option<&Tensor<Rank1<O>, E, D>>,
@@ -155,43 +155,49 @@ pub(super) fn affine<const I: usize, const O: usize, S: Features<I>, E: Real, D:
     after: Activation,
     x: Tensor<S, E, D, T>,
 ) -> Result<Tensor<S::With<O>, E, D, T>, D::Err> {
-    let to = x.shape().with::<O>();
     let rows = rows_in(layer, x.shape(), I);
-    let Some(kernel) = <dyn LinearKernel<E, D>>::find() else {
-        return composed_affine(weight, bias, before, after, rows, x)?.try_reshape_like(&to);
-    };
-    let (x, mut tape) = x.try_contiguous()?.split_tape();
-    let x = rows_of(&x, I)?;
-    let weight = rows_of(weight, I)?;
+    let to = x.shape().with::<O>();
+    let weight = weight.clone().try_reshape_like(&(O, I))?;
     let bias = bias.map(|b| b.clone().try_reshape_like(&(O,))).transpose()?;
-    let affine = Affine { weight, bias, before, after };
+    affine_rows(Affine { weight, bias, outputs: 0..O, before, after }, rows, x)?.try_reshape_like(&to)
+}
+
+/// The layer on a tensor seen as so many rows.
+pub(super) fn affine_rows<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    affine: Affine<E, D>,
+    rows: usize,
+    x: Tensor<S, E, D, T>,
+) -> Result<Tensor<(usize, usize), E, D, T>, D::Err> {
+    let Some(kernel) = <dyn LinearKernel<E, D>>::find() else {
+        return composed_affine(affine, rows, x);
+    };
+    let (x, mut tape) = x.try_reshape_like(&(rows, affine.weight.shape().1))?.try_contiguous()?.split_tape();
     let (y, kept) = kernel.forward(&affine, &x, T::OWNS_TAPE)?;
     if T::OWNS_TAPE {
         let gradient = GradientHandle::of(&y);
         tape.add_backward_op(move |grads| {
             let dy = gradient.take(grads)?;
-            kernel.backward(&affine, &x, kept.as_ref(), dy, grads)
+            kernel.backward(&affine, &x, kept, dy, grads)
         });
     }
-    Ok(y.try_reshape_like(&to)?.put_tape(tape))
+    Ok(y.put_tape(tape))
 }
 
-/// The same in dfdx's own operations, on any device, as rows.
-fn composed_affine<const I: usize, const O: usize, S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
-    weight: &Tensor<Rank2<O, I>, E, D>,
-    bias: Option<&Tensor<Rank1<O>, E, D>>,
-    before: Activation,
-    after: Activation,
+/// The same in dfdx's own operations, on any device.
+fn composed_affine<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    affine: Affine<E, D>,
     rows: usize,
     x: Tensor<S, E, D, T>,
 ) -> Result<Tensor<(usize, usize), E, D, T>, D::Err> {
-    let x = composed(x.try_reshape_like(&(rows, I))?, before)?;
-    let weight = weight.retaped::<T>().try_permute::<Rank2<I, O>, Axes2<1, 0>>()?;
-    let y = x.try_matmul(weight.try_reshape_like(&(I, O))?)?;
+    let Affine { weight, bias, outputs, before, after } = affine;
+    let inputs = weight.shape().1;
+    let x = composed(x.try_reshape_like(&(rows, inputs))?, before)?;
+    let weight = weight.retaped::<T>().try_slice((outputs.clone(), 0..inputs))?;
+    let y = x.try_matmul(weight.try_permute::<(usize, usize), Axes2<1, 0>>()?)?;
     let y = match bias {
         Some(bias) => {
-            let bias = bias.retaped::<T>().try_reshape_like(&(O,))?;
-            y.try_add(bias.try_broadcast_like::<_, Axis<0>>(&(rows, O))?)?
+            let bias = bias.retaped::<T>().try_slice((outputs.clone(),))?;
+            y.try_add(bias.try_broadcast_like::<_, Axis<0>>(&(rows, outputs.len()))?)?
         }
         None => y,
     };
@@ -204,7 +210,10 @@ mod tests {
 
     use super::super::{Gelu, Relu, Silu, checks::*};
     use super::{ActLinear, LinearAct, affine, composed_affine};
-    use crate::{kernels::Activation, nn};
+    use crate::{
+        kernels::{Activation, Affine},
+        nn,
+    };
 
     const ACTIVATIONS: [Activation; 4] = [Activation::Identity, Activation::Gelu, Activation::Relu, Activation::Silu];
 
@@ -220,7 +229,10 @@ mod tests {
         for (before, after) in ACTIVATIONS.into_iter().flat_map(|b| ACTIVATIONS.map(|a| (b, a))) {
             for bias in [None, Some(&b)] {
                 let ours = affine("Linear", &w, bias, before, after, x.leaky_trace()).unwrap();
-                let theirs = composed_affine(&w, bias, before, after, 7, x.leaky_trace()).unwrap();
+                let weight = w.clone().reshape_like(&(3, 5));
+                let parts = bias.map(|b| b.clone().reshape_like(&(3,)));
+                let all = Affine { weight, bias: parts, outputs: 0..3, before, after };
+                let theirs = composed_affine(all, 7, x.leaky_trace()).unwrap();
                 near(&ours.as_vec(), &theirs.as_vec(), 1e-14);
                 let (ours, theirs) = (ours.square().sum().backward(), theirs.square().sum().backward());
                 near(&ours.get(&x).as_vec(), &theirs.get(&x).as_vec(), 1e-13);

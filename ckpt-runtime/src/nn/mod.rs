@@ -11,15 +11,21 @@
 mod activation;
 #[cfg(test)]
 mod checks;
+mod cross_entropy;
 mod dropout;
+mod embedding;
 mod gelu;
 mod heap;
 mod linear;
+mod norm;
 mod philox;
 mod shapes;
 
 pub use activation::{ActivationFn, Relu, Silu};
+pub use cross_entropy::{Classes, cross_entropy, try_cross_entropy};
 pub use dropout::{Dropout, DropoutOneIn};
+pub use embedding::{Embedding, Indices};
 pub use gelu::Gelu;
 pub use linear::{ActLinear, Linear, LinearAct};
+pub use norm::{LayerNorm, RmsNorm};
 pub use shapes::{Features, Fits};

@@ -1,12 +1,6 @@
 //! Shapes whose last dimension counts features.
 
-use dfdx::{
-    shapes::{Const, Dim, HasShape, Shape},
-    tensor::{NoneTape, Tensor},
-    tensor_ops::{Device, ReshapeTo},
-};
-
-use crate::{Real, kernels::Rows};
+use dfdx::shapes::{Const, Dim, Shape};
 
 /// A dimension that may be `N`: the constant, or one known as the program runs.
 pub trait Fits<const N: usize>: Dim {}
@@ -54,12 +48,4 @@ pub(super) fn rows_in<S: Shape>(layer: &str, shape: &S, features: usize) -> usiz
     let rows = dims[..dims.len() - 1].iter().product();
     assert!(rows > 0 && features > 0, "{layer} cannot run on nothing: its input is {dims:?}");
     rows
-}
-
-/// A contiguous tensor's elements as rows of `features`. Shares its buffer and its gradient.
-pub(super) fn rows_of<S: Shape, E: Real, D: Device<E>>(
-    x: &Tensor<S, E, D, NoneTape>,
-    features: usize,
-) -> Result<Rows<E, D>, D::Err> {
-    x.clone().try_reshape_like(&(x.shape().num_elements() / features.max(1), features))
 }
