@@ -18,6 +18,7 @@
 #[macro_use]
 mod vector;
 mod activation;
+mod attention;
 mod buffer;
 mod columns;
 mod cross_entropy;
@@ -32,6 +33,7 @@ mod scalar;
 mod transpose;
 
 pub(crate) use activation::{Activation, ActivationKernel};
+pub(crate) use attention::{AttentionKernel, Heads, Sources};
 pub(crate) use cross_entropy::CrossEntropyKernel;
 pub(crate) use device::Rows;
 pub(crate) use embedding::EmbeddingKernel;

@@ -39,7 +39,12 @@ impl<'a, E> Matrix<'a, E> {
     /// # Panics
     /// On a transpose, or where it has not as many rows.
     pub(super) fn rows(self, first: usize, count: usize) -> Self {
-        Self::strided(&self.data[first * self.row_stride..], count, self.columns, self.row_stride)
+        Self::strided(
+            &self.data[(first * self.row_stride).min(self.data.len())..],
+            count,
+            self.columns,
+            self.row_stride,
+        )
     }
 
     pub(super) fn columns(&self) -> usize {
@@ -99,11 +104,11 @@ impl<'a, E: Scalar> Target<'a, E> {
     /// A target among others that are written at the same time.
     ///
     /// # Safety
-    /// From `data` on, the matrix's rows are valid for reads and writes for `'a`, initialised, and
-    /// accessed through nothing else in that time.
-    pub(super) unsafe fn shared(data: *mut E, rows: usize, columns: usize, stride: usize) -> Self {
+    /// From `data` on, the matrix's elements are valid for reads and writes for `'a`, initialised
+    /// where `initialised` says so, and accessed through nothing else in that time.
+    pub(super) unsafe fn shared(data: *mut E, initialised: bool, rows: usize, columns: usize, stride: usize) -> Self {
         assert!(columns <= stride || rows <= 1, "rows that overlap");
-        Self { data, initialised: true, rows, columns, stride, borrow: PhantomData }
+        Self { data, initialised, rows, columns, stride, borrow: PhantomData }
     }
 
     /// `self = a b`. Every element is written.

@@ -2,7 +2,7 @@
 
 use dfdx::{
     shapes::{Dim, HasShape, Rank0, Shape},
-    tensor::{PutTape, SplitTape, Tape, Tensor, TensorFromVec},
+    tensor::{PutTape, SplitTape, Tape, Tensor},
     tensor_ops::{Device, MeanTo, ReshapeTo, SelectTo},
 };
 

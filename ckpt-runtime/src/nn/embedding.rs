@@ -3,7 +3,7 @@
 use dfdx::{
     nn::{BuildOnDevice, Module, ModuleVisitor, NonMutableModule, TensorCollection, TensorOptions},
     shapes::{Const, Dim, Dtype, HasShape, Rank2, Shape},
-    tensor::{Cpu, PutTape, SplitTape, Storage, Tape, Tensor, TensorFromVec},
+    tensor::{Cpu, PutTape, SplitTape, Storage, Tape, Tensor},
     tensor_ops::{Device, GatherTo, ReshapeTo},
 };
 use rand_distr::{Distribution, StandardNormal};

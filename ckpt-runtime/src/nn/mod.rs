@@ -9,6 +9,7 @@
 //! and `Repeated` build it from.
 
 mod activation;
+mod attention;
 #[cfg(test)]
 mod checks;
 mod cross_entropy;
@@ -18,10 +19,11 @@ mod gelu;
 mod heap;
 mod linear;
 mod norm;
-mod philox;
+pub(crate) mod philox;
 mod shapes;
 
 pub use activation::{ActivationFn, Relu, Silu};
+pub use attention::{Attention, MultiHeadAttention, Sequence, Triple};
 pub use cross_entropy::{Classes, cross_entropy, try_cross_entropy};
 pub use dropout::{Dropout, DropoutOneIn};
 pub use embedding::{Embedding, Indices};
