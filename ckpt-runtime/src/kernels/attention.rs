@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use super::{
     buffer::{read, written},
     device::{Heap, HeapDevice, Rows, kernels},
-    lanes::{max, replace_and_sum, sum_of_three},
+    lanes::{max, replace_and_sum, sum_of_two},
     product::{Matrix, Target, Threads},
     scalar::{Scalar, exp},
 };
@@ -419,7 +419,7 @@ vectorised! {
     fn dot_rows<E>(to: &mut [E], a: &[E], b: &[E], stride: usize, width: usize) {
         for (i, to) in to.iter_mut().enumerate() {
             let (a, b) = (&a[i * stride..][..width], &b[i * stride..][..width]);
-            *to = sum_of_three(a, b, b, |a, b, _| a * b);
+            *to = sum_of_two(a, b, |a, b| a * b);
         }
     }
 }

@@ -7,7 +7,7 @@ use super::scalar::Scalar;
 
 /// Lanes of a sum: two of the widest vectors of `f32`, so that additions need not wait for one
 /// another.
-const LANES: usize = 32;
+pub(super) const LANES: usize = 32;
 
 /// The sum of a function over a slice.
 #[inline(always)]
@@ -30,24 +30,24 @@ pub(super) fn sum<E: Scalar>(x: &[E], f: impl Fn(E) -> E) -> E {
     total
 }
 
-/// The sum of a function over three slices of one length.
+/// The sum of a function over two slices of one length.
 #[inline(always)]
-pub(super) fn sum_of_three<E: Scalar>(x: &[E], y: &[E], z: &[E], f: impl Fn(E, E, E) -> E) -> E {
+pub(super) fn sum_of_two<E: Scalar>(x: &[E], y: &[E], f: impl Fn(E, E) -> E) -> E {
     let mut lanes = [E::zero(); LANES];
-    let (y, z) = (&y[..x.len()], &z[..x.len()]);
-    let (xs, ys, zs) = (x.chunks_exact(LANES), y.chunks_exact(LANES), z.chunks_exact(LANES));
-    let rests = xs.remainder().iter().zip(ys.remainder()).zip(zs.remainder());
-    for ((x, y), z) in xs.zip(ys).zip(zs) {
+    let y = &y[..x.len()];
+    let (xs, ys) = (x.chunks_exact(LANES), y.chunks_exact(LANES));
+    let rests = xs.remainder().iter().zip(ys.remainder());
+    for (x, y) in xs.zip(ys) {
         for i in 0..LANES {
-            lanes[i] += f(x[i], y[i], z[i]);
+            lanes[i] += f(x[i], y[i]);
         }
     }
     let mut total = E::zero();
     for lane in lanes {
         total += lane;
     }
-    for ((x, y), z) in rests {
-        total += f(*x, *y, *z);
+    for (x, y) in rests {
+        total += f(*x, *y);
     }
     total
 }

@@ -72,6 +72,9 @@ kernels!(LinearKernel);
 /// gradient is held back for where there is one in front.
 const BLOCK: usize = 512;
 
+/// Rows below which a weight is not rearranged.
+const FEW: usize = 128;
+
 impl<E: Scalar> LinearKernel<E, Cpu> for Heap
 where
     Cpu: HeapDevice<E>,
@@ -86,9 +89,15 @@ where
         let outputs = layer.outputs.len();
         let mut h = read(x);
         apply(layer.before, &mut h);
-        let weight = transposed(&read(&layer.weight)[layer.used()], inputs);
         let bias = layer.bias.as_ref().map(read);
         let bias = bias.as_ref().map(|b| &b[layer.outputs.clone()]);
+        let weight = read(&layer.weight);
+        let weight = &weight[layer.used()];
+        if rows <= FEW {
+            let y = few_rows(Matrix::new(&h, rows, inputs), Matrix::new(weight, outputs, inputs), bias);
+            return finish(layer.after, keep, x, outputs, y);
+        }
+        let weight = transposed(weight, inputs);
         let (h, weight) = (Matrix::new(&h, rows, inputs), Matrix::new(&weight, inputs, outputs));
         let apart = keep && layer.after.needs_its_input();
         // SAFETY: the blocks tile both buffers, and `block` writes all of its block; `activated`
@@ -109,11 +118,12 @@ where
                 activated = written(if apart { rows * outputs } else { 0 }, write);
             })
         };
-        let tensor = |values| x.device().try_tensor_from_vec(values, (rows, outputs));
+        let device = x.device();
         if apart {
-            return Ok((tensor(activated)?, Kept::Before(x.device().keep(y)?)));
+            let y = device.keep(y)?;
+            return Ok((device.try_tensor_from_vec(activated, (rows, outputs))?, Kept::Before(y)));
         }
-        let y = tensor(y)?;
+        let y = device.try_tensor_from_vec(y, (rows, outputs))?;
         let kept = if layer.after == Activation::Identity { Kept::Nothing } else { Kept::Output(y.clone()) };
         Ok((y, kept))
     }
@@ -168,6 +178,46 @@ impl<E: Real, D: Device<E>> Affine<E, D> {
         let inputs = self.weight.shape().1;
         self.outputs.start * inputs..self.outputs.end * inputs
     }
+}
+
+/// The layer's output where the functions behind it are still to come.
+fn finish<E: Scalar>(
+    after: Activation,
+    keep: bool,
+    x: &Rows<E, Cpu>,
+    outputs: usize,
+    mut y: Vec<E>,
+) -> Result<(Rows<E, Cpu>, Kept<E, Cpu>), <Cpu as HasErr>::Err>
+where
+    Cpu: HeapDevice<E>,
+{
+    let (device, shape) = (x.device(), (x.shape().0, outputs));
+    if keep && after.needs_its_input() {
+        let before = device.keep(y.clone())?;
+        apply(after, &mut y);
+        return Ok((device.try_tensor_from_vec(y, shape)?, Kept::Before(before)));
+    }
+    apply(after, &mut y);
+    let y = device.try_tensor_from_vec(y, shape)?;
+    let kept = if after == Activation::Identity { Kept::Nothing } else { Kept::Output(y.clone()) };
+    Ok((y, kept))
+}
+
+/// `h weightᵀ + bias` as the transpose of `weight hᵀ`, which reads the weight where it lies: for few
+/// rows, to rearrange it would cost more than the product.
+fn few_rows<E: Scalar>(h: Matrix<'_, E>, weight: Matrix<'_, E>, bias: Option<&[E]>) -> Vec<E> {
+    let (rows, outputs) = (h.transposed().columns(), weight.transposed().columns());
+    // SAFETY: a product writes every element.
+    let y = unsafe {
+        written(rows * outputs, |y| Target::fresh(y, outputs, rows).set(weight, h.transposed(), Threads::All))
+    };
+    let mut y = transposed(&y, rows);
+    if let Some(bias) = bias {
+        for row in y.chunks_exact_mut(outputs) {
+            row.iter_mut().zip(bias).for_each(|(y, bias)| *y += *bias);
+        }
+    }
+    y
 }
 
 /// Writes `h weight + bias` to `y`, and hands it back as what it then is.

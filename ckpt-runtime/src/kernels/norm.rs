@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::{
     buffer::read,
     device::{Heap, HeapDevice, Rows, Vector, kernels},
-    lanes::{sum, sum_of_three},
+    lanes::{LANES, sum},
     parts::{PARTS, add_in_order, rows_of_part},
     scalar::Scalar,
 };
@@ -139,16 +139,37 @@ vectorised! {
         let rows = dx.chunks_exact_mut(width).zip(x.chunks_exact(width)).zip(dy.chunks_exact(width));
         for (((dx, x), dy), moments) in rows.zip(moments.chunks_exact(2)) {
             let (mean, scale) = (moments[0], moments[1]);
-            for i in 0..width {
-                dw[i] += dy[i] * ((x[i] - mean) * scale);
-                db[i] += dy[i];
-            }
             // With g = dy weight and x̂ the normalised row: dx = scale (g - mean(g) - x̂ mean(g x̂)).
-            let along = if centred { sum_of_three(dy, weight, x, |dy, w, _| dy * w) * inverse } else { E::zero() };
-            let spread = sum_of_three(dy, weight, x, |dy, w, x| dy * w * ((x - mean) * scale)) * inverse;
+            let (along, spread) = gather(x, dy, weight, mean, scale, dw, db);
+            let along = if centred { along * inverse } else { E::zero() };
+            let spread = spread * inverse;
             for (((dx, dy), weight), x) in dx.iter_mut().zip(dy).zip(weight).zip(x) {
                 *dx += scale * (*dy * *weight - along - (*x - mean) * scale * spread);
             }
         }
     }
+}
+
+/// Adds what a row adds to the parameters' gradients, and sums `g = dy weight` and `g x̂`.
+#[inline(always)]
+fn gather<E: Scalar>(x: &[E], dy: &[E], weight: &[E], mean: E, scale: E, dw: &mut [E], db: &mut [E]) -> (E, E) {
+    let (mut along, mut spread) = ([E::zero(); LANES], [E::zero(); LANES]);
+    let chunks = x.chunks(LANES).zip(dy.chunks(LANES)).zip(weight.chunks(LANES));
+    for (((x, dy), weight), (dw, db)) in chunks.zip(dw.chunks_mut(LANES).zip(db.chunks_mut(LANES))) {
+        let mut add = |count: usize| {
+            let (x, dy, weight) = (&x[..count], &dy[..count], &weight[..count]);
+            let (dw, db) = (&mut dw[..count], &mut db[..count]);
+            for i in 0..count {
+                let normalised = (x[i] - mean) * scale;
+                let g = dy[i] * weight[i];
+                dw[i] += dy[i] * normalised;
+                db[i] += dy[i];
+                along[i] += g;
+                spread[i] += g * normalised;
+            }
+        };
+        // A count known to the compiler, so that the chunk stays in vectors.
+        if x.len() == LANES { add(LANES) } else { add(x.len()) }
+    }
+    (along.into_iter().sum(), spread.into_iter().sum())
 }

@@ -225,23 +225,30 @@ mod tests {
     fn the_kernels_agree_with_dfdx_operations() {
         let dev = Cpu::seed_from_u64(1);
         let (w, b) = parameters(&dev);
-        let x: Tensor<Rank2<7, 5>, f64, _> = dev.sample_normal();
-        for (before, after) in ACTIVATIONS.into_iter().flat_map(|b| ACTIVATIONS.map(|a| (b, a))) {
-            for bias in [None, Some(&b)] {
-                let ours = affine("Linear", &w, bias, before, after, x.leaky_trace()).unwrap();
-                let weight = w.clone().reshape_like(&(3, 5));
-                let parts = bias.map(|b| b.clone().reshape_like(&(3,)));
-                let all = Affine { weight, bias: parts, outputs: 0..3, before, after };
-                let theirs = composed_affine(all, 7, x.leaky_trace()).unwrap();
-                near(&ours.as_vec(), &theirs.as_vec(), 1e-14);
-                let (ours, theirs) = (ours.square().sum().backward(), theirs.square().sum().backward());
-                near(&ours.get(&x).as_vec(), &theirs.get(&x).as_vec(), 1e-13);
-                near(&ours.get(&w).as_vec(), &theirs.get(&w).as_vec(), 1e-13);
-                if bias.is_some() {
-                    near(&ours.get(&b).as_vec(), &theirs.get(&b).as_vec(), 1e-13);
+        // Few rows, some, and more than one block of them.
+        for rows in [7, 130, 1100] {
+            let x: Tensor<(usize, Const<5>), f64, _> = dev.sample_normal_like(&(rows, Const));
+            for (before, after) in ACTIVATIONS.into_iter().flat_map(|b| ACTIVATIONS.map(|a| (b, a))) {
+                for bias in [None, Some(&b)] {
+                    let ours = affine("Linear", &w, bias, before, after, x.leaky_trace()).unwrap();
+                    let weight = w.clone().reshape_like(&(3, 5));
+                    let parts = bias.map(|b| b.clone().reshape_like(&(3,)));
+                    let all = Affine { weight, bias: parts, outputs: 0..3, before, after };
+                    let theirs = composed_affine(all, rows, x.leaky_trace()).unwrap();
+                    near(&ours.as_vec(), &theirs.as_vec(), 1e-14);
+                    let (ours, theirs) = (ours.square().sum().backward(), theirs.square().sum().backward());
+                    near(&ours.get(&x).as_vec(), &theirs.get(&x).as_vec(), 1e-13);
+                    near(&ours.get(&w).as_vec(), &theirs.get(&w).as_vec(), 1e-13);
+                    if bias.is_some() {
+                        near(&ours.get(&b).as_vec(), &theirs.get(&b).as_vec(), 1e-13);
+                    }
+                    let inferred = affine("Linear", &w, bias, before, after, x.clone()).unwrap();
+                    near(
+                        &inferred.as_vec(),
+                        &affine("", &w, bias, before, after, x.leaky_trace()).unwrap().as_vec(),
+                        0.0,
+                    );
                 }
-                let inferred = affine("Linear", &w, bias, before, after, x.clone()).unwrap();
-                near(&inferred.as_vec(), &affine("", &w, bias, before, after, x.leaky_trace()).unwrap().as_vec(), 0.0);
             }
         }
     }
