@@ -6,6 +6,8 @@ use std::convert::Infallible;
 
 use ::safetensors::SafeTensors;
 use ckpt_runtime::{nn, prelude::*};
+#[cfg(feature = "f16")]
+use dfdx::dtypes::f16;
 
 /// The fixture, read.
 struct Torch(Vec<u8>);
@@ -138,13 +140,16 @@ fn case<B, E, S, X>(
     }
 }
 
-/// A case with one input of shape `$X`, in both dtypes.
+/// A case with one input of shape `$X`, in every dtype.
 macro_rules! simple {
     ($($test:ident: $name:literal $prefix:literal $Layer:ty, $X:ty;)*) => { $(
         #[test]
         fn $test() {
             simple!(@one f64 1e-13 $name $prefix $Layer, $X);
             simple!(@one f32 5e-6 $name $prefix $Layer, $X);
+            // Composed of dfdx's operations.
+            #[cfg(feature = "f16")]
+            simple!(@one f16 3e-2 $name $prefix $Layer, $X);
         }
     )* };
     (@one $E:ident $tolerance:literal $name:literal $prefix:literal $Layer:ty, $X:ty) => {

@@ -8,6 +8,7 @@ use dfdx::{
 use rayon::prelude::*;
 
 use super::{
+    add::add_here,
     buffer::{read, write_copy, written},
     device::{Heap, HeapDevice, Rows, kernels},
     parts::rows_of_part,
@@ -78,18 +79,10 @@ where
             let own = p * part..p * part + table.len() / width;
             for (i, dy) in wanted.iter().zip(dy.chunks_exact(width)) {
                 if own.contains(i) {
-                    add(&mut table[(i - own.start) * width..][..width], dy);
+                    add_here(&mut table[(i - own.start) * width..][..width], dy);
                 }
             }
         });
         Ok(())
-    }
-}
-
-vectorised! {
-    fn add<E>(to: &mut [E], from: &[E]) {
-        for (to, from) in to.iter_mut().zip(from) {
-            *to += *from;
-        }
     }
 }

@@ -18,6 +18,7 @@
 #[macro_use]
 mod vector;
 mod activation;
+mod add;
 mod attention;
 mod buffer;
 mod columns;
@@ -33,6 +34,7 @@ mod scalar;
 mod transpose;
 
 pub(crate) use activation::{Activation, ActivationKernel};
+pub(crate) use add::AddKernel;
 pub(crate) use attention::{AttentionKernel, Heads, Sources};
 pub(crate) use cross_entropy::CrossEntropyKernel;
 pub(crate) use device::Rows;

@@ -86,7 +86,7 @@ where
             .zip(moments.par_chunks(part * 2))
             .zip(weights.par_chunks_exact_mut(width).zip(biases.par_chunks_exact_mut(width)))
             .for_each(|((((dx, x), dy), moments), (dw, db))| {
-                differentiate(dx, x, dy, &weight, centred, moments, dw, db)
+                differentiate(dx, x, dy, &weight, centred, moments, dw, db);
             });
         add_in_order(grads.get_or_alloc_mut(&norm.weight)?, weights);
         if let Some(bias) = &norm.bias {

@@ -62,6 +62,7 @@ macro_rules! vectorised {
         $vis:vis fn $name:ident<$E:ident $(, $G:ident: $Bound:ident)*>($($arg:ident: $T:ty),* $(,)?) $(-> $R:ty)? $body:block
     )*) => { $(
         $(#[$attribute])*
+        #[allow(clippy::too_many_arguments)]
         $vis fn $name<$E: $crate::kernels::scalar::Scalar $(, $G: $Bound)*>($($arg: $T),*) $(-> $R)? {
             #[allow(clippy::too_many_arguments)]
             #[inline(always)]

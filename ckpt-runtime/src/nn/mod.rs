@@ -9,6 +9,7 @@
 //! and `Repeated` build it from.
 
 mod activation;
+mod add;
 mod attention;
 #[cfg(test)]
 mod checks;
@@ -23,6 +24,7 @@ pub(crate) mod philox;
 mod shapes;
 
 pub use activation::{ActivationFn, Relu, Silu};
+pub use add::{add, try_add};
 pub use attention::{Attention, MultiHeadAttention, Sequence, Triple};
 pub use cross_entropy::{Classes, cross_entropy, try_cross_entropy};
 pub use dropout::{Dropout, DropoutOneIn};
