@@ -124,35 +124,39 @@ pub(super) fn add_slopes<E: Scalar>(f: Activation, sum: &mut [E], gradient: &[E]
     });
 }
 
+/// [`add_slopes`], after which every `x` is its function: both come from the same exponential.
+pub(super) fn add_slopes_and_apply<E: Scalar>(f: Activation, sum: &mut [E], gradient: &[E], x: &mut [E]) {
+    let piece = piece(x.len());
+    let pieces = sum.par_chunks_mut(piece).zip(gradient.par_chunks(piece)).zip(x.par_chunks_mut(piece));
+    pieces.for_each(|((sum, gradient), x)| match f {
+        Activation::Identity => add_scaled::<E, Identity>(sum, gradient, x),
+        Activation::Gelu => add_scaled_and_replace::<E, Gelu>(sum, gradient, x),
+        Activation::Relu => add_scaled_and_replace::<E, Relu>(sum, gradient, x),
+        Activation::Silu => add_scaled_and_replace::<E, Silu>(sum, gradient, x),
+    });
+}
+
 /// An activation function as a type, so that the loops over it are compiled one by one.
 trait Curve {
-    fn value<E: Scalar, const FMA: bool>(x: E) -> E;
-    fn slope<E: Scalar, const FMA: bool>(x: E) -> E;
+    /// The function and its derivative; what a caller does not use is not computed.
+    fn at<E: Scalar, const FMA: bool>(x: E) -> (E, E);
 }
 
 struct Identity;
 impl Curve for Identity {
     #[inline(always)]
-    fn value<E: Scalar, const FMA: bool>(x: E) -> E {
-        x
-    }
-    #[inline(always)]
-    fn slope<E: Scalar, const FMA: bool>(_: E) -> E {
-        E::one()
+    fn at<E: Scalar, const FMA: bool>(x: E) -> (E, E) {
+        (x, E::one())
     }
 }
 
 struct Gelu;
 impl Curve for Gelu {
     #[inline(always)]
-    fn value<E: Scalar, const FMA: bool>(x: E) -> E {
-        x * normal::<E, FMA>(x).0
-    }
-    #[inline(always)]
-    fn slope<E: Scalar, const FMA: bool>(x: E) -> E {
+    fn at<E: Scalar, const FMA: bool>(x: E) -> (E, E) {
         let density_at_0 = E::of(0.398_942_280_401_432_7);
         let (below, bell) = normal::<E, FMA>(x);
-        (x * density_at_0).fma::<FMA>(bell, below)
+        (x * below, (x * density_at_0).fma::<FMA>(bell, below))
     }
 }
 
@@ -160,50 +164,51 @@ struct Relu;
 impl Curve for Relu {
     // Written so that not-a-number stays one.
     #[inline(always)]
-    fn value<E: Scalar, const FMA: bool>(x: E) -> E {
-        if x < E::zero() { E::zero() } else { x }
-    }
-    #[inline(always)]
-    fn slope<E: Scalar, const FMA: bool>(x: E) -> E {
-        if x > E::zero() { E::one() } else { E::zero() }
+    fn at<E: Scalar, const FMA: bool>(x: E) -> (E, E) {
+        let value = if x < E::zero() { E::zero() } else { x };
+        (value, if x > E::zero() { E::one() } else { E::zero() })
     }
 }
 
 struct Silu;
 impl Curve for Silu {
     #[inline(always)]
-    fn value<E: Scalar, const FMA: bool>(x: E) -> E {
-        x * logistic::<E, FMA>(x)
-    }
-    #[inline(always)]
-    fn slope<E: Scalar, const FMA: bool>(x: E) -> E {
+    fn at<E: Scalar, const FMA: bool>(x: E) -> (E, E) {
         let s = logistic::<E, FMA>(x);
-        s * (x * (E::one() - s) + E::one())
+        (x * s, s * (x * (E::one() - s) + E::one()))
     }
 }
 
 vectorised! {
     fn replace<E, C: Curve>(values: &mut [E]) {
         for v in values {
-            *v = C::value::<E, FMA>(*v);
+            *v = C::at::<E, FMA>(*v).0;
         }
     }
 
     fn write<E, C: Curve>(to: &mut [MaybeUninit<E>], x: &[E]) {
         for (to, x) in to.iter_mut().zip(x) {
-            to.write(C::value::<E, FMA>(*x));
+            to.write(C::at::<E, FMA>(*x).0);
         }
     }
 
     fn scale<E, C: Curve>(gradient: &mut [E], x: &[E]) {
         for (gradient, x) in gradient.iter_mut().zip(x) {
-            *gradient *= C::slope::<E, FMA>(*x);
+            *gradient *= C::at::<E, FMA>(*x).1;
         }
     }
 
     fn add_scaled<E, C: Curve>(sum: &mut [E], gradient: &[E], x: &[E]) {
         for ((sum, gradient), x) in sum.iter_mut().zip(gradient).zip(x) {
-            *sum += *gradient * C::slope::<E, FMA>(*x);
+            *sum += *gradient * C::at::<E, FMA>(*x).1;
+        }
+    }
+
+    fn add_scaled_and_replace<E, C: Curve>(sum: &mut [E], gradient: &[E], x: &mut [E]) {
+        for ((sum, gradient), x) in sum.iter_mut().zip(gradient).zip(x) {
+            let (value, slope) = C::at::<E, FMA>(*x);
+            *sum += *gradient * slope;
+            *x = value;
         }
     }
 }

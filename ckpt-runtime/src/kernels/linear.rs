@@ -14,7 +14,7 @@ use dfdx::{
 use rayon::prelude::*;
 
 use super::{
-    activation::{Activation, add_slopes, apply, apply_to, scale_by_slopes},
+    activation::{Activation, add_slopes_and_apply, apply, apply_to, scale_by_slopes},
     buffer::{read, write_copy, written},
     columns::add_column_sums,
     device::{Heap, HeapDevice, Rows, Vector, kernels},
@@ -156,15 +156,14 @@ where
                 Target::new(dx, rows, inputs).add(dy, weight, Threads::All);
             } else {
                 let mut dh = vec![E::zero(); BLOCK.min(rows) * inputs];
-                for (i, (dx, x)) in dx.chunks_mut(BLOCK * inputs).zip(h.chunks(BLOCK * inputs)).enumerate() {
+                for (i, (dx, x)) in dx.chunks_mut(BLOCK * inputs).zip(h.chunks_mut(BLOCK * inputs)).enumerate() {
                     let dh = &mut dh[..dx.len()];
                     let count = dx.len() / inputs;
                     Target::new(dh, count, inputs).set(dy.rows(i * BLOCK, count), weight, Threads::All);
-                    add_slopes(layer.before, dx, dh, x);
+                    add_slopes_and_apply(layer.before, dx, dh, x);
                 }
             }
         }
-        apply(layer.before, &mut h);
         let dw = grads.get_or_alloc_mut(&layer.weight)?;
         let dw = &mut dw[layer.used()];
         Target::new(dw, outputs, inputs).add(dy.transposed(), Matrix::new(&h, rows, inputs), Threads::All);
