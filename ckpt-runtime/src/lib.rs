@@ -15,6 +15,7 @@ mod failure;
 mod flow;
 mod function;
 mod gradients;
+mod kernels;
 pub mod memory;
 mod module;
 pub mod nn;
