@@ -10,9 +10,9 @@ The architecture is that of the measured comparison (pre-norm blocks, causal att
 untied head) at toy sizes. Every tensor is drawn at random, norms and biases included, so that no term vanishes. Values
 are drawn in f32 and stored as f64: an f32 model can load them exactly. Loss, logits and gradients are computed in f64.
 
-Tensors (f64 unless said), named as in `models::gpt`:
-    tok.weight, pos.weight, blocks.I.{norm1,attn.{q,k,v,o},norm2,ff1,ff2}.*, norm.*, head.*    the parameters; Linear is [out, in]
-    ..norm*.epsilon       scalars, which dfdx stores beside a layer norm's tensors
+Tensors (f64 unless said), named as PyTorch names them and as `models::gpt` does:
+    tok.weight, pos.weight, blocks.I.{norm1,norm2,ff1,ff2}.{weight,bias}, norm.*, head.*    the parameters
+    blocks.I.attn.{in_proj_weight,in_proj_bias,out_proj.weight,out_proj.bias}
     tokens, targets       i64 [batch, seq]
     logits                [batch, seq, vocab]
     loss                  [], mean cross entropy over batch and positions
@@ -27,31 +27,20 @@ import torch.nn.functional as F
 from safetensors.torch import save_file
 
 LAYERS, D_MODEL, HEADS, FF, VOCAB, SEQ, BATCH = 2, 16, 2, 32, 11, 8, 2
-EPSILON = 1e-5
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "fixtures" / "gpt_torch.safetensors"
-
-
-class Attention(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.q, self.k, self.v, self.o = (nn.Linear(D_MODEL, D_MODEL) for _ in range(4))
-
-    def forward(self, x):
-        b, s, d = x.shape
-        q, k, v = (f(x).view(b, s, HEADS, d // HEADS).transpose(1, 2) for f in (self.q, self.k, self.v))
-        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        return self.o(y.transpose(1, 2).reshape(b, s, d))
 
 
 class Block(nn.Module):
     def __init__(self):
         super().__init__()
-        self.norm1, self.norm2 = (nn.LayerNorm(D_MODEL, eps=EPSILON) for _ in range(2))
-        self.attn = Attention()
+        self.norm1, self.norm2 = (nn.LayerNorm(D_MODEL) for _ in range(2))
+        self.attn = nn.MultiheadAttention(D_MODEL, HEADS, batch_first=True)
         self.ff1, self.ff2 = nn.Linear(D_MODEL, FF), nn.Linear(FF, D_MODEL)
 
     def forward(self, x):
-        x = x + self.attn(self.norm1(x))
+        h = self.norm1(x)
+        later = nn.Transformer.generate_square_subsequent_mask(SEQ, dtype=x.dtype)
+        x = x + self.attn(h, h, h, attn_mask=later, is_causal=True, need_weights=False)[0]
         return x + self.ff2(F.gelu(self.ff1(self.norm2(x))))
 
 
@@ -60,19 +49,11 @@ class Gpt(nn.Module):
         super().__init__()
         self.tok, self.pos = nn.Embedding(VOCAB, D_MODEL), nn.Embedding(SEQ, D_MODEL)
         self.blocks = nn.Sequential(*[Block() for _ in range(LAYERS)])
-        self.norm = nn.LayerNorm(D_MODEL, eps=EPSILON)
+        self.norm = nn.LayerNorm(D_MODEL)
         self.head = nn.Linear(D_MODEL, VOCAB)
 
     def forward(self, tokens):
         return self.head(self.norm(self.blocks(self.tok(tokens) + self.pos.weight)))
-
-
-def our_name(torch_name):
-    """A layer norm's tensors are `gamma` and `beta` in dfdx."""
-    parent, _, leaf = torch_name.rpartition(".")
-    if parent.split(".")[-1].startswith("norm"):
-        leaf = {"weight": "gamma", "bias": "beta"}[leaf]
-    return f"{parent}.{leaf}"
 
 
 def randomize(model):
@@ -80,7 +61,7 @@ def randomize(model):
     with torch.no_grad():
         for name, p in model.named_parameters():
             noise = torch.randn(p.shape, dtype=torch.float32)
-            if our_name(name).endswith("gamma"):
+            if p.dim() == 1 and name.endswith("weight"):
                 value = 1 + 0.3 * noise
             elif p.dim() == 1:
                 value = 0.3 * noise
@@ -107,12 +88,8 @@ def main():
 
     tensors = {"tokens": tokens, "targets": targets, "logits": logits, "loss": loss}
     for name, p in model.named_parameters():
-        tensors[our_name(name)] = p
-        tensors[f"grad.{our_name(name)}"] = p.grad
-    for name, module in model.named_modules():
-        if isinstance(module, nn.LayerNorm):
-            tensors[f"{name}.epsilon"] = torch.tensor(module.eps, dtype=torch.float64)
-
+        tensors[name] = p
+        tensors[f"grad.{name}"] = p.grad
     args.out.parent.mkdir(parents=True, exist_ok=True)
     save_file({k: t.detach().contiguous() for k, t in tensors.items()}, args.out, metadata={"torch": torch.__version__.split("+")[0]})
     print(f"{args.out}: {len(tensors)} tensors, loss {loss.item()}")

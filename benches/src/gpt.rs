@@ -1,8 +1,7 @@
 //! The GPT of the comparison: 8 blocks, d 256, 4 heads, ff 1024, vocabulary 96, sequence 256, f32.
 
-use ckpt_runtime::with_policy;
+use ckpt_runtime::{nn, with_policy};
 use dfdx::prelude::*;
-use models::loss::try_token_cross_entropy;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use serde_json::{Value, json};
 
@@ -35,7 +34,7 @@ pub fn measure(args: &Args) -> Result<Value, String> {
         step::repeat(&mut model, args.steps, |model| {
             let gradients = model.try_alloc_grads().map_err(failed)?;
             let logits = model.try_forward_mut(tokens.trace(gradients)).map_err(failed)?;
-            let loss = try_token_cross_entropy(logits, targets.clone()).map_err(failed)?;
+            let loss = nn::try_cross_entropy(logits, targets.clone()).map_err(failed)?;
             Ok((loss.array(), loss.try_backward().map_err(failed)?))
         })
     })?;

@@ -3,5 +3,4 @@
 #![forbid(unsafe_code)]
 
 pub mod gpt;
-pub mod loss;
 pub mod mode;

@@ -2,7 +2,6 @@
 
 use ckpt_runtime::prelude::*;
 use dfdx::optim::Adam;
-use models::loss::token_cross_entropy;
 use tests::{gradients, plain_gpt};
 
 const LAYERS: usize = 4;
@@ -36,7 +35,7 @@ where
     (0..3)
         .map(|step| {
             let input = tokens(dev, step).traced(model.alloc_grads());
-            let loss = token_cross_entropy(model.forward_mut(input), tokens(dev, step + 1));
+            let loss = nn::cross_entropy(model.forward_mut(input), tokens(dev, step + 1));
             let value = loss.array();
             let gradients = loss.backward();
             let seen = format!("{value:?} {:?}", gradients::by_name(&model, &gradients));

@@ -2,9 +2,9 @@
 //!
 //! The sizes are chosen so that the whole example ends within two minutes on two cores.
 
+use ckpt_runtime::nn;
 use dfdx::prelude::*;
 use models::gpt::Gpt;
-use models::loss::try_token_cross_entropy;
 
 use crate::text::{Batch, Corpus};
 
@@ -61,7 +61,7 @@ pub fn upload(
 pub fn validation_loss(model: &Model, corpus: &Corpus) -> Result<f32, String> {
     let (tokens, targets) = upload(model, corpus.validation_batch(VALIDATION_SEQUENCES))?;
     let logits = model.try_forward(tokens).map_err(device_error)?;
-    let loss = try_token_cross_entropy(logits, targets).map_err(device_error)?;
+    let loss = nn::try_cross_entropy(logits, targets).map_err(device_error)?;
     Ok(loss.array())
 }
 

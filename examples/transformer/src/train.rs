@@ -2,11 +2,10 @@
 
 use std::time::Instant;
 
-use ckpt_runtime::memory;
+use ckpt_runtime::{memory, nn};
 use dfdx::optim::Adam;
 use dfdx::prelude::*;
 use indicatif::{ProgressBar, ProgressStyle};
-use models::loss::try_token_cross_entropy;
 use rand::{SeedableRng, rngs::StdRng};
 
 use crate::model::{Model, SEQ, device_error, upload};
@@ -61,7 +60,7 @@ impl<'a> Trainer<'a> {
             let (tokens, targets) = upload(model, batch)?;
             let logits = model.try_forward_mut(tokens.traced(gradients)).map_err(device_error)?;
             let loss =
-                try_token_cross_entropy(logits, targets).and_then(|loss| loss.try_mul(share)).map_err(device_error)?;
+                nn::try_cross_entropy(logits, targets).and_then(|loss| loss.try_mul(share)).map_err(device_error)?;
             mean += loss.array();
             gradients = loss.try_backward().map_err(device_error)?;
         }
