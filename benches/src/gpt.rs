@@ -32,8 +32,8 @@ pub fn measure(args: &Args) -> Result<Value, String> {
 
     let cost = with_policy(args.mode.policy(), || {
         step::repeat(&mut model, args.steps, |model| {
-            let gradients = model.try_alloc_grads().map_err(failed)?;
-            let logits = model.try_forward_mut(tokens.trace(gradients)).map_err(failed)?;
+            // As in PyTorch, a parameter's gradient is made when backward reaches it.
+            let logits = model.try_forward_mut(tokens.leaky_trace()).map_err(failed)?;
             let loss = nn::try_cross_entropy(logits, targets.clone()).map_err(failed)?;
             Ok((loss.array(), loss.try_backward().map_err(failed)?))
         })

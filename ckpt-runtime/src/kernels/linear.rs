@@ -56,11 +56,11 @@ pub(crate) trait LinearKernel<E: Real, D: Device<E>> {
     fn forward(&self, layer: &Affine<E, D>, x: &Rows<E, D>, keep: bool) -> Result<(Rows<E, D>, Kept<E, D>), D::Err>;
 
     /// Adds the gradients of `x` and of the parameters, from that of the output and what the
-    /// forward pass kept.
+    /// forward pass kept. `x` is freed as soon as it has been read.
     fn backward(
         &self,
         layer: &Affine<E, D>,
-        x: &Rows<E, D>,
+        x: Rows<E, D>,
         kept: Kept<E, D>,
         dy: <D as Storage<E>>::Vec,
         grads: &mut Gradients<E, D>,
@@ -68,9 +68,11 @@ pub(crate) trait LinearKernel<E: Real, D: Device<E>> {
 }
 kernels!(LinearKernel);
 
-/// Rows that are in cache from the product to the activation behind it, and that the input's
-/// gradient is held back for where there is one in front.
+/// Rows that are in cache from the product to the activation behind it.
 const BLOCK: usize = 512;
+
+/// Rows whose gradient behind an activation in front is held at a time.
+const HELD: usize = 256;
 
 /// Rows below which a weight is not rearranged.
 const FEW: usize = 128;
@@ -131,7 +133,7 @@ where
     fn backward(
         &self,
         layer: &Affine<E, Cpu>,
-        x: &Rows<E, Cpu>,
+        x: Rows<E, Cpu>,
         kept: Kept<E, Cpu>,
         mut dy: <Cpu as Storage<E>>::Vec,
         grads: &mut Gradients<E, Cpu>,
@@ -147,19 +149,21 @@ where
             add_column_sums(&mut grads.get_or_alloc_mut(bias)?[layer.outputs.clone()], &dy);
         }
         let dy = Matrix::new(&dy, rows, outputs);
-        let mut h = read(x);
+        let mut h = read(&x);
+        let of_x = x.ghost();
+        drop(x);
         {
             let weight = read(&layer.weight);
             let weight = Matrix::new(&weight[layer.used()], outputs, inputs);
-            let dx = grads.get_or_alloc_mut(x)?;
+            let dx = grads.get_or_alloc_mut(&of_x)?;
             if layer.before == Activation::Identity {
                 Target::new(dx, rows, inputs).add(dy, weight, Threads::All);
             } else {
-                let mut dh = vec![E::zero(); BLOCK.min(rows) * inputs];
-                for (i, (dx, x)) in dx.chunks_mut(BLOCK * inputs).zip(h.chunks_mut(BLOCK * inputs)).enumerate() {
+                let mut dh = vec![E::zero(); HELD.min(rows) * inputs];
+                for (i, (dx, x)) in dx.chunks_mut(HELD * inputs).zip(h.chunks_mut(HELD * inputs)).enumerate() {
                     let dh = &mut dh[..dx.len()];
                     let count = dx.len() / inputs;
-                    Target::new(dh, count, inputs).set(dy.rows(i * BLOCK, count), weight, Threads::All);
+                    Target::new(dh, count, inputs).set(dy.rows(i * HELD, count), weight, Threads::All);
                     add_slopes_and_apply(layer.before, dx, dh, x);
                 }
             }

@@ -177,7 +177,7 @@ pub(super) fn affine_rows<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         let gradient = GradientHandle::of(&y);
         tape.add_backward_op(move |grads| {
             let dy = gradient.take(grads)?;
-            kernel.backward(&affine, &x, kept, dy, grads)
+            kernel.backward(&affine, x, kept, dy, grads)
         });
     }
     Ok(y.put_tape(tape))
