@@ -14,7 +14,7 @@ cargo run --release -p transformer -- [OPTIONS]
 
   --text FILE       train on this UTF-8 text instead of the first book of De finibus
   --steps N         optimizer steps (1000; 0 only samples and measures)
-  --batch N         sequences a batch (8)
+  --batch N         sequences a batch (16)
   --accumulate N    batches whose gradients are added up before a step (1)
   --mode MODE       plain, keep, checkpoint or sequential:K: train and measure in this mode alone
                     (by default: train with checkpoint, then measure plain, keep, checkpoint, sequential:3)
@@ -44,7 +44,7 @@ impl Default for Args {
         Self {
             text: None,
             steps: 1000,
-            batch: 8,
+            batch: 16,
             accumulate: 1,
             mode: None,
             dropout: 0.0,

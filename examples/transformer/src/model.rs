@@ -15,11 +15,11 @@ pub const VOCAB: usize = 96;
 /// Characters the model sees at once.
 pub const SEQ: usize = 64;
 /// Width of a position's vector.
-pub const D_MODEL: usize = 64;
+pub const D_MODEL: usize = 128;
 /// Attention heads.
-pub const HEADS: usize = 2;
+pub const HEADS: usize = 4;
 /// Width inside the feed-forward parts.
-pub const FF: usize = 256;
+pub const FF: usize = 512;
 
 /// The trained model.
 pub type Model = Gpt<LAYERS, VOCAB, SEQ, D_MODEL, HEADS, FF, f32, AutoDevice>;

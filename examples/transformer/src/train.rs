@@ -12,7 +12,7 @@ use crate::model::{Model, SEQ, device_error, upload};
 use crate::table::megabytes;
 use crate::text::Corpus;
 
-const LEARNING_RATE: f64 = 2e-3;
+const LEARNING_RATE: f64 = 1e-3;
 
 /// What one training run keeps between its steps.
 #[derive(Debug)]
