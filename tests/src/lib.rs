@@ -3,5 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod compare;
 pub mod gradients;
+pub mod layers;
 pub mod plain_gpt;
