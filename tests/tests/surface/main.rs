@@ -1,0 +1,12 @@
+//! The macros as a user meets them: every form of the surface, compiled, run, and held to the bit
+//! against the same layers called on dfdx alone.
+
+#![allow(missing_docs, missing_debug_implementations)]
+
+mod builds;
+mod fields;
+mod kinds;
+mod same;
+mod saving;
+mod sequences;
+mod shapes;
