@@ -284,6 +284,15 @@ where
     }
 }
 
+/// Uniform noise in `[from, to)`.
+pub fn noise<S: Shape, E: Real>(dev: &Cpu, shape: S, from: f64, to: f64) -> Tensor<S, E, Cpu>
+where
+    Cpu: Device<E>,
+{
+    let (from, to) = (E::from_f64(from).expect("a float"), E::from_f64(to).expect("a float"));
+    dev.sample_like(&shape, rand_distr::Uniform::new(from, to))
+}
+
 /// Moves every trained tensor against its gradient, as `Sgd` does.
 ///
 /// (The trait bound of dfdx's own optimizers cannot be named for a generic dtype.)
