@@ -36,7 +36,7 @@ fn the_builder_is_plain_data() {
 }
 
 /// A function over any dtype and device, as a library would write it.
-fn generic<E: Real, D: Device<E>>(dev: &D) -> Net<5, E, D> {
+fn generic<E: Real, D: Device<E> + DeviceBuildExt>(dev: &D) -> Net<5, E, D> {
     dev.build_module::<NetBuilder<5>, E>()
 }
 
