@@ -24,6 +24,8 @@ impl fmt::Display for Code {
 pub mod codes {
     use super::Code;
 
+    /// Module state that a forward would change.
+    pub const MODULE_STATE: Code = Code(2);
     /// A region's edge or body that the analysis cannot carry: a `return`, an outer `break`.
     pub const LEAVES_REGION: Code = Code(9);
     /// `segments` is zero, not a literal, or more than there are layers.

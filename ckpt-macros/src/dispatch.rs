@@ -4,12 +4,13 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Item;
 
-use crate::{declare, diagnostic::Findings};
+use crate::{declare, diagnostic::Findings, flow};
 
 /// The attribute on whatever it stands on.
 pub fn checkpointed(options: TokenStream, item: TokenStream) -> TokenStream {
     match syn::parse2(item.clone()) {
         Ok(Item::Struct(item)) => declare::attribute(options, item),
+        Ok(Item::Impl(item)) => flow::expand_impl(options, item),
         Ok(other) => declare::misplaced(other),
         Err(e) => {
             let mut findings = Findings::new();

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::{declare, sequence};
+use crate::{declare, flow, sequence};
 
 /// As rustfmt would have it.
 fn pretty(tokens: TokenStream) -> String {
@@ -64,4 +64,72 @@ fn named_sequence() {
         /// Two layers.
         pub struct Named { first: Linear<2, 3>, act: ReLU }
     })));
+}
+
+fn forward(tokens: TokenStream) -> String {
+    pretty(flow::expand_impl(quote!(), syn::parse2(tokens).expect("an impl")))
+}
+
+#[test]
+fn forward_of_a_block() {
+    insta::assert_snapshot!(forward(quote! {
+        impl<const M: usize, E: Dtype, D: Device<E>> Block<M, E, D> {
+            fn forward<B: Dim>(&self, x: Tensor<(B, Const<M>), E, D>) -> Tensor<(B, Const<M>), E, D> {
+                #[checkpoint]
+                let h = x + self.attn.forward(self.norm.forward(x));
+                h + self.ff(h)
+            }
+        }
+    }));
+}
+
+#[test]
+fn forward_with_a_helper_a_child_and_loops() {
+    insta::assert_snapshot!(forward(quote! {
+        impl<F, const M: usize, E: Dtype, D: Device<E>> Net<F, M, E, D> {
+            fn forward(
+                &self,
+                x: Tensor<Rank1<M>, E, D>,
+                mask: Option<Tensor<Rank1<M>, bool, D>>,
+            ) -> Result<Tensor<Rank1<M>, E, D>, D::Err>
+            where
+                F: Module<Tensor<Rank1<M>, E, D>, Output = Tensor<Rank1<M>, E, D>>,
+            {
+                let mut h = self.child.try_forward(x)?;
+                #[checkpoint(segments = 2)]
+                for block in &self.blocks {
+                    h = block.forward(h) + x;
+                }
+                #[checkpoint(keep, name = "mixed")]
+                {
+                    h = self.mix(h, mask);
+                }
+                for block in &self.blocks {
+                    h = self.mix(block.forward(h), None);
+                }
+                Ok(h)
+            }
+
+            fn mix(&self, h: Tensor<Rank1<M>, E, D>, mask: Option<Tensor<Rank1<M>, bool, D>>) -> Tensor<Rank1<M>, E, D> {
+                match mask {
+                    Some(mask) => mask.choose(self.mixer.forward(h), h),
+                    None => h,
+                }
+            }
+        }
+    }));
+}
+
+#[test]
+fn forward_with_findings() {
+    insta::assert_snapshot!(forward(quote! {
+        impl<E: Dtype, D: Device<E>> Net<E, D> {
+            fn forward(&self, x: Tensor<Rank1<2>, E, D>) -> Tensor<Rank1<2>, E, D> {
+                #[checkpoint(kep)]
+                {
+                    return self.a.forward(x);
+                }
+            }
+        }
+    }));
 }

@@ -7,6 +7,7 @@ mod direction;
 mod dispatch;
 #[cfg(test)]
 mod expansions;
+mod flow;
 mod hygiene;
 mod options;
 mod roles;
