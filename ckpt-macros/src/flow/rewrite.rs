@@ -149,10 +149,13 @@ impl Writer<'_> {
             }
             Expr::Field(f) if !places::is_self(&f.base) => {
                 let base = self.place(&f.base, exclusive);
-                let base = match &*f.base {
-                    Expr::Unary(_) => quote!((#base)),
-                    _ => base,
+                // A dereference binds less tightly than a field.
+                let dereferenced = match places::bare(&f.base) {
+                    Expr::Unary(_) => true,
+                    Expr::Field(f) => self.me == Me::Fields && places::is_self(&f.base),
+                    _ => false,
                 };
+                let base = if dereferenced { quote!((#base)) } else { base };
                 let member = &f.member;
                 quote!(#base.#member)
             }

@@ -5,6 +5,8 @@
 
 mod builds;
 mod fields;
+mod flow;
+mod inputs;
 mod kinds;
 mod same;
 mod saving;
