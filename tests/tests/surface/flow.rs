@@ -408,3 +408,47 @@ fn declared_inside_a_function_and_nested_in_others() {
     );
     let _: fn(&Cpu) -> Rows<4> = rows::<4, f32>;
 }
+
+/// Operations on a parameter before it meets the input are on the tape too.
+#[checkpointed(forward = custom)]
+#[derive(Clone, Debug)]
+struct Gated<const W: usize, E: Dtype, D: Device<E>> {
+    #[param(init = small)]
+    gate: Tensor<Rank1<W>, E, D>,
+    #[param(init = small)]
+    matrix: Tensor<Rank2<W, W>, E, D>,
+    #[param(init = small)]
+    plain: Tensor<Rank1<W>, E, D>,
+}
+
+#[checkpointed]
+impl<const W: usize, E: Dtype, D: Device<E>> Gated<W, E, D> {
+    fn forward<B: Dim>(&self, x: Tensor<(B, Const<W>), E, D>) -> Tensor<(B, Const<W>), E, D> {
+        #[checkpoint]
+        let x = x * self.gate.clone().sigmoid().broadcast_like(x.shape());
+        let matrix = self.matrix.clone().permute::<_, Axes2<1, 0>>().tanh();
+        let x = x.matmul(matrix);
+        let plain = self.plain.clone().exp();
+        x + plain.broadcast_like(x.shape())
+    }
+}
+
+#[test]
+fn a_parameter_learns_through_what_is_made_of_it() {
+    trains_as(
+        |dev| dev.build_module::<GatedBuilder<4>, f32>(),
+        rows::<4, f32>,
+        |m, x| {
+            let shape = *x.shape();
+            let (x, tape) = x.split_tape();
+            let (gate, tape) = m.gate.clone().put_tape(tape).try_sigmoid()?.split_tape();
+            let x = x.put_tape(tape).try_mul(gate.broadcast_like(&shape))?;
+            let (x, tape) = x.split_tape();
+            let matrix = m.matrix.clone().put_tape(tape).try_permute::<_, Axes2<1, 0>>()?.try_tanh()?;
+            let (matrix, tape) = matrix.split_tape();
+            let (x, tape) = x.put_tape(tape).try_matmul(matrix)?.split_tape();
+            let (plain, tape) = m.plain.clone().put_tape(tape).try_exp()?.split_tape();
+            x.put_tape(tape).try_add(plain.broadcast_like(&shape))
+        },
+    );
+}
