@@ -78,8 +78,9 @@ impl<S: Shape, E: Real, D: Device<E>, T: InputTape<E, D>> Boundary<E, D> for Ten
                 return true;
             }
             let (a, b) = (a.to_f64().unwrap_or(f64::NAN), b.to_f64().unwrap_or(f64::NAN));
-            tolerance > 0.0
-                && (a == b || (a - b).abs() <= tolerance * a.abs().max(b.abs()) || (a.is_nan() && b.is_nan()))
+            // Between an infinity and anything else any relative distance would do.
+            let near = || (a - b).abs() <= tolerance * a.abs().max(b.abs()) && (a - b).is_finite();
+            tolerance > 0.0 && (a == b || near() || (a.is_nan() && b.is_nan()))
         };
         let device = first.device();
         let (first, again): (Vec<E>, Vec<E>) = (device.tensor_to_vec(first), device.tensor_to_vec(again));

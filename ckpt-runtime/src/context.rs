@@ -6,7 +6,7 @@
 
 use std::{cell::RefCell, fmt, mem, rc::Rc};
 
-use crate::policy::Policy;
+use crate::{failure, policy::Policy};
 
 /// Where in the program a region was declared, and what its declaration asks for.
 #[derive(Debug)]
@@ -110,6 +110,10 @@ pub(crate) struct Entered {
 
 impl Drop for Entered {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            // The region that saw it does not end; it must not be blamed on the next one.
+            failure::take_pending();
+        }
         CURRENT.set(mem::take(&mut self.outside));
     }
 }

@@ -55,6 +55,14 @@ pub enum Cause {
         /// Seeds asked for in the recompute.
         again: usize,
     },
+    /// The recompute gave other float tensors than the first pass, in number or in size: their
+    /// gradients would have been mixed up.
+    Outputs {
+        /// The number of elements of each, in the first pass.
+        first: Vec<usize>,
+        /// The number of elements of each, in the recompute.
+        again: Vec<usize>,
+    },
     /// A tensor of another region's tape was used: it reached the region by a way that the macros
     /// cannot see, such as inside a plain value. Its gradient would have been lost.
     ForeignTape,
@@ -101,6 +109,11 @@ impl fmt::Display for Cause {
             Self::Draws { first, again } => write!(
                 f,
                 "it drew {again} random seeds where the first pass drew {first}: its control flow does not repeat"
+            ),
+            Self::Outputs { first, again } => write!(
+                f,
+                "it gave tensors of {again:?} elements where the first pass gave {first:?}: its control flow does \
+                 not repeat"
             ),
             Self::ForeignTape => f.write_str(
                 "it used a tensor of another region's tape; let every tensor enter as an input \

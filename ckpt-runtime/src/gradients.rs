@@ -8,7 +8,7 @@
 //! moved on top of a full one.
 
 use dfdx::{
-    shapes::{Dtype, Shape},
+    shapes::{Dtype, HasShape, Shape},
     tensor::{Gradients, Storage, Tensor},
     tensor_ops::Device,
 };
@@ -21,6 +21,7 @@ pub(crate) type Buffer<E, D> = <D as Storage<E>>::Vec;
 /// dfdx's ghost type cannot be named outside of dfdx, so it lives in a closure.
 pub struct GradientHandle<E: Dtype, D: Device<E>> {
     device: D,
+    elements: usize,
     #[allow(clippy::type_complexity)]
     replace: Box<dyn Fn(&mut Gradients<E, D>, Buffer<E, D>) -> Result<Buffer<E, D>, D::Err>>,
 }
@@ -37,7 +38,12 @@ impl<E: Dtype, D: Device<E>> GradientHandle<E, D> {
         let ghost = tensor.ghost();
         let replace =
             move |grads: &mut Gradients<E, D>, new| Ok(std::mem::replace(grads.get_or_alloc_mut(&ghost)?, new));
-        Self { device: tensor.device().clone(), replace: Box::new(replace) }
+        Self { device: tensor.device().clone(), elements: tensor.shape().num_elements(), replace: Box::new(replace) }
+    }
+
+    /// How many elements the tensor has.
+    pub(crate) fn elements(&self) -> usize {
+        self.elements
     }
 
     /// Takes the gradient out, leaving an empty buffer; zeros where there was none yet.

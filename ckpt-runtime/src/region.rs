@@ -66,6 +66,8 @@ pub(crate) fn run<E: Real, D: Device<E>, P: Parameters<E, D>, I: Boundary<E, D>,
     body: Body<E, D, P::Owned, I, O>,
 ) -> Result<O, Err<D>> {
     let _entered = context.enter();
+    // What is recorded on a tape that dfdx made by default goes with the outputs.
+    let tape = &tape.rooted();
     let mode = match (policy::mode(site, &context), least) {
         (Mode::Checkpoint, Some(Mode::Keep)) => Mode::Keep,
         (mode, _) => mode,
@@ -146,13 +148,14 @@ impl<E: Real, D: Device<E>, W: Lend<E, D>, I: Boundary<E, D>, O: Boundary<E, D>>
         })?;
         replay.finish();
         let outputs = outputs.store(&inner);
-        let differs = self.first.and_then(|(first, tolerance)| O::compare(&first, &outputs, tolerance));
-        if let Some(cause) = failure::take_pending().or(differs.map(Cause::Differs)) {
-            return Err(failure::refuse(&edges.device, &edges.context, Pass::Recompute, cause));
-        }
         let mut seeds = Vec::new();
         O::gradients(&outputs, &mut seeds);
+        let differs = self.first.and_then(|(first, tolerance)| O::compare(&first, &outputs, tolerance));
         drop(outputs);
+        let cause = failure::take_pending().or(differs.map(Cause::Differs)).or_else(|| edges.mismatch(&seeds));
+        if let Some(cause) = cause {
+            return Err(failure::refuse(&edges.device, &edges.context, Pass::Recompute, cause));
+        }
         edges.finish(&owned, grads, taken, inner.close(), &seeds)
     }
 }
@@ -182,6 +185,16 @@ impl<E: Real, D: Device<E>> Edges<E, D> {
         parameters.migrate(outer, &mut inner)?;
         self.inputs.iter().try_for_each(|h| h.migrate(outer, &mut inner))?;
         Ok(Taken { outputs, inner })
+    }
+
+    /// What is wrong where the recompute's outputs are not as many, or not as large, as the first pass's.
+    fn mismatch(&self, again: &[GradientHandle<E, D>]) -> Option<Cause> {
+        let elements = GradientHandle::elements;
+        let same = self.outputs.iter().map(elements).eq(again.iter().map(elements));
+        (!same).then(|| Cause::Outputs {
+            first: self.outputs.iter().map(elements).collect(),
+            again: again.iter().map(elements).collect(),
+        })
     }
 
     /// Runs the region's gradient operations and moves the gradients back.

@@ -179,6 +179,11 @@ repeated!(SegmentsMut, cut_mut, ModuleMut, try_forward_mut, LentSlice, [mut]);
 pub trait RowsRef<X, E: Real, D: Device<E>> {
     /// What the last layer gives.
     type Output: Boundary<E, D>;
+    /// Runs them as they are, for inference.
+    ///
+    /// # Errors
+    /// A layer's.
+    fn infer(&self, x: X) -> Result<Self::Output, Err<D>>;
     /// Pushes a row a layer.
     fn rows<'a>(&'a self, table: &mut Vec<Box<dyn DynLayer<E, D> + 'a>>);
 }
@@ -187,6 +192,11 @@ pub trait RowsRef<X, E: Real, D: Device<E>> {
 pub trait RowsMut<X, E: Real, D: Device<E>> {
     /// What the last layer gives.
     type Output: Boundary<E, D>;
+    /// Runs them as they are, for inference.
+    ///
+    /// # Errors
+    /// A layer's.
+    fn infer(&mut self, x: X) -> Result<Self::Output, Err<D>>;
     /// Pushes a row a layer.
     fn rows<'a>(&'a mut self, table: &mut Vec<Box<dyn DynLayer<E, D> + 'a>>);
 }
@@ -310,6 +320,10 @@ macro_rules! list {
         where $($F: Module<$In, Output = $Out, Error = Err<D>> + TensorCollection<E, D> + ReplaySafe + Clone + 'static),+
         {
             type Output = $Last;
+            fn infer(&self, x: $X0) -> Result<$Last, Err<D>> {
+                $(let x = self.$i.try_forward(x)?;)+
+                Ok(x)
+            }
             fn rows<'a>(&'a self, table: &mut Vec<Box<dyn DynLayer<E, D> + 'a>>) {
                 $(table.push(Box::new(layer_ref::<$F, $In, E, D>(&self.$i)));)+
             }
@@ -318,6 +332,10 @@ macro_rules! list {
         where $($F: ModuleMut<$In, Output = $Out, Error = Err<D>> + TensorCollection<E, D> + ReplaySafe + Clone + 'static),+
         {
             type Output = $Last;
+            fn infer(&mut self, x: $X0) -> Result<$Last, Err<D>> {
+                $(let x = self.$i.try_forward_mut(x)?;)+
+                Ok(x)
+            }
             fn rows<'a>(&'a mut self, table: &mut Vec<Box<dyn DynLayer<E, D> + 'a>>) {
                 $(table.push(Box::new(layer_mut::<$F, $In, E, D>(&mut self.$i)));)+
             }
@@ -328,8 +346,7 @@ macro_rules! list {
             type Output = $Last;
             fn cut_ref(&self, site: &'static Site, segments: Segments, x: $X0) -> Result<$Last, Err<D>> {
                 if !$X0::TAPED {
-                    $(let x = self.$i.try_forward(x)?;)+
-                    return Ok(x);
+                    return RowsRef::<$X0, E, D>::infer(self, x);
                 }
                 let mut table = Vec::with_capacity(<Self as LayerList<E, D>>::LEN);
                 RowsRef::<$X0, E, D>::rows(self, &mut table);
@@ -342,8 +359,7 @@ macro_rules! list {
             type Output = $Last;
             fn cut_mut(&mut self, site: &'static Site, segments: Segments, x: $X0) -> Result<$Last, Err<D>> {
                 if !$X0::TAPED {
-                    $(let x = self.$i.try_forward_mut(x)?;)+
-                    return Ok(x);
+                    return RowsMut::<$X0, E, D>::infer(self, x);
                 }
                 let mut table = Vec::with_capacity(<Self as LayerList<E, D>>::LEN);
                 RowsMut::<$X0, E, D>::rows(self, &mut table);
@@ -403,6 +419,9 @@ impl<X, A: RunMut<X, NoneTape>, B: RunMut<A::Output, NoneTape, Error = A::Error>
 }
 impl<E: Real, D: Device<E>, X, A: RowsRef<X, E, D>, B: RowsRef<A::Output, E, D>> RowsRef<X, E, D> for Concat<A, B> {
     type Output = B::Output;
+    fn infer(&self, x: X) -> Result<B::Output, Err<D>> {
+        self.1.infer(self.0.infer(x)?)
+    }
     fn rows<'a>(&'a self, table: &mut Vec<Box<dyn DynLayer<E, D> + 'a>>) {
         self.0.rows(table);
         self.1.rows(table);
@@ -410,6 +429,9 @@ impl<E: Real, D: Device<E>, X, A: RowsRef<X, E, D>, B: RowsRef<A::Output, E, D>>
 }
 impl<E: Real, D: Device<E>, X, A: RowsMut<X, E, D>, B: RowsMut<A::Output, E, D>> RowsMut<X, E, D> for Concat<A, B> {
     type Output = B::Output;
+    fn infer(&mut self, x: X) -> Result<B::Output, Err<D>> {
+        self.1.infer(self.0.infer(x)?)
+    }
     fn rows<'a>(&'a mut self, table: &mut Vec<Box<dyn DynLayer<E, D> + 'a>>) {
         self.0.rows(table);
         self.1.rows(table);
@@ -422,6 +444,9 @@ where
 {
     type Output = B::Output;
     fn cut_ref(&self, site: &'static Site, segments: Segments, x: X) -> Result<B::Output, Err<D>> {
+        if !X::TAPED {
+            return self.infer(x);
+        }
         let mut table = Vec::new();
         self.rows(&mut table);
         run_table(site, segments, table, x)
@@ -434,6 +459,9 @@ where
 {
     type Output = B::Output;
     fn cut_mut(&mut self, site: &'static Site, segments: Segments, x: X) -> Result<B::Output, Err<D>> {
+        if !X::TAPED {
+            return self.infer(x);
+        }
         let mut table = Vec::new();
         self.rows(&mut table);
         run_table(site, segments, table, x)

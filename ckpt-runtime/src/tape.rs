@@ -76,6 +76,13 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
         root
     }
 
+    /// A handle of this tape; of a new one, where it is a tape that was never used.
+    pub(crate) fn rooted(&self) -> Self {
+        let mut tape = self.clone();
+        tape.root();
+        tape
+    }
+
     /// Adds the operations and gradients of `owned`.
     pub(crate) fn absorb(&self, owned: OwnedTape<E, D>) {
         match &mut *self.clone().root().borrow_mut() {

@@ -96,12 +96,7 @@ impl Run {
             }
             if let Some(i) = a.iter().zip(b).position(|(a, b)| a != b) {
                 let wrong = a.iter().zip(b).filter(|(a, b)| a != b).count();
-                return Some(format!(
-                    "`{name}`[{i}]: {:#x} against {:#x} ({wrong} of {} differ)",
-                    a[i],
-                    b[i],
-                    a.len()
-                ));
+                return Some(format!("`{name}`[{i}]: {:#x} against {:#x} ({wrong} of {} differ)", a[i], b[i], a.len()));
             }
         }
         (self.len() != other.len()).then(|| format!("{} records against {}", self.len(), other.len()))

@@ -106,9 +106,7 @@ impl<M: ReplaySafe> ReplaySafe for NoClone<M> {}
 
 impl<E: Dtype, D: Device<E>, M: TensorCollection<E, D>> TensorCollection<E, D> for NoClone<M> {
     type To<E2: Dtype, D2: Device<E2>> = NoClone<M::To<E2, D2>>;
-    fn iter_tensors<V: ModuleVisitor<Self, E, D>>(
-        visitor: &mut V,
-    ) -> Result<Option<Self::To<V::E2, V::D2>>, V::Err> {
+    fn iter_tensors<V: ModuleVisitor<Self, E, D>>(visitor: &mut V) -> Result<Option<Self::To<V::E2, V::D2>>, V::Err> {
         visitor.visit_fields(Self::module("0", |s| &s.0, |s| &mut s.0), NoClone)
     }
 }

@@ -92,16 +92,63 @@ impl Expander<'_> {
 
     /// Notes what `l` names, and whether it is then needed no more.
     fn names_place(&mut self, l: &syn::Local) -> bool {
-        let (Some(id), Some(init)) = (self.name(&l.pat), &l.init) else {
-            return false;
-        };
-        match &*init.expr {
-            Expr::Reference(r) if r.mutability.is_none() && l.attrs.is_empty() && self.is_fixed(&r.expr) => {
-                self.places.insert(id, (*r.expr).clone());
-                true
+        let Some(init) = &l.init else { return false };
+        let mut found = Vec::new();
+        let all = l.attrs.is_empty() && self.borrows(&l.pat, &init.expr, &mut found);
+        if all {
+            self.places.extend(found);
+        }
+        all
+    }
+
+    /// Finds the places that binding `pat` to `source` gives names to; false where that is not all
+    /// it does.
+    fn borrows(&self, pat: &Pat, source: &Expr, found: &mut Vec<(LocalId, Expr)>) -> bool {
+        match (pat, source) {
+            (Pat::Tuple(p), Expr::Tuple(t)) if p.elems.len() == t.elems.len() => {
+                p.elems.iter().zip(&t.elems).all(|(pat, source)| self.borrows(pat, source, found))
             }
+            (_, Expr::Reference(r)) if r.mutability.is_none() && self.is_fixed(&r.expr) => {
+                self.parts(pat, &r.expr, found)
+            }
+            (Pat::Struct(_) | Pat::TupleStruct(_), source) if places::is_self(source) => self.parts(pat, source, found),
             _ => false,
         }
+    }
+
+    /// The parts of `place` that `pat` names. A variant's fields are no places, so of types with
+    /// names only `Self` is looked into.
+    fn parts(&self, pat: &Pat, place: &Expr, found: &mut Vec<(LocalId, Expr)>) -> bool {
+        let is_self = places::is_self(place);
+        match pat {
+            Pat::Wild(_) => true,
+            Pat::Struct(p) if is_self && p.path.is_ident("Self") => p.fields.iter().all(|f| {
+                let member = &f.member;
+                self.parts(&f.pat, &parse_quote!(#place.#member), found)
+            }),
+            Pat::TupleStruct(p) if is_self && p.path.is_ident("Self") => self.elements(&p.elems, place, found),
+            Pat::Tuple(p) => self.elements(&p.elems, place, found),
+            _ => match self.name(pat) {
+                Some(id) if !is_self => {
+                    found.push((id, place.clone()));
+                    true
+                }
+                _ => false,
+            },
+        }
+    }
+
+    fn elements(
+        &self,
+        elements: &syn::punctuated::Punctuated<Pat, syn::Token![,]>,
+        place: &Expr,
+        found: &mut Vec<(LocalId, Expr)>,
+    ) -> bool {
+        elements.iter().enumerate().all(|(i, pat)| {
+            let index = syn::Index::from(i);
+            let is_last = i + 1 == elements.len();
+            matches!(pat, Pat::Rest(_)) && is_last || self.parts(pat, &parse_quote!(#place.#index), found)
+        })
     }
 
     /// Turns a loop over modules into one that counts, where its body uses the modules, or all of
@@ -245,6 +292,24 @@ mod tests {
                 c.forward(x)
             }),
             parse_quote!({ self.b.c[0].forward(x) }),
+        );
+        same(
+            parse_quote!({
+                let Self { a, b: (c, _), .. } = self;
+                a.forward(c.forward(x))
+            }),
+            parse_quote!({ self.a.forward(self.b.0.forward(x)) }),
+        );
+        same(
+            parse_quote!({
+                let (a, b) = (&self.a, &self.b);
+                let Some(c) = &self.c;
+                f(a, b, c)
+            }),
+            parse_quote!({
+                let Some(c) = &self.c;
+                f(&self.a, &self.b, c)
+            }),
         );
     }
 

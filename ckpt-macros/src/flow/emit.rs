@@ -150,7 +150,15 @@ impl Expansion {
         let traits = [self.inference_traits(), self.training_traits(training)].concat();
         let train = self.inherent(training, &hidden_training);
         let infer = self.inherent(Bounds::Inference, &hidden_inference);
-        let own = self.own_items(&quote!(unused_braces), |t| t.emit(Pass::Inference, own_failure(t)));
+        let own = self.own_items(|t| {
+            // What the forward reaches is in use, if under another name.
+            let reached = [false, true]
+                .map(|replayed| twin_name(&t.item.sig.ident, Pass::Training { replayed }))
+                .iter()
+                .any(|name| contains(&hidden_training, name));
+            let dead = reached.then(|| quote!(dead_code,));
+            (quote!(#dead unused_braces), t.emit(Pass::Inference, own_failure(t)))
+        });
         quote! {
             #own
             const _: () = {
@@ -164,7 +172,7 @@ impl Expansion {
     /// The same surface with bodies that say nothing, beside findings: one mistake, one message.
     fn in_place_of_a_faulty_body(&self, item: &ItemImpl) -> TokenStream {
         let nothing = quote!({ ::core::unreachable!() });
-        let own = self.own_items(&quote!(unused), |_| nothing.clone());
+        let own = self.own_items(|_| (quote!(unused), nothing.clone()));
         let (generics, edge) = (self.with_method_generics(), &self.edge);
         let error = self.error();
         let nn = self.nn();
@@ -197,8 +205,9 @@ impl Expansion {
         quote!(#own const _: () = { #(#impls)* };)
     }
 
-    /// The impl of the user's own items: helpers for inference, all else as it was.
-    fn own_items(&self, allow: &TokenStream, body: impl Fn(&Method) -> TokenStream) -> TokenStream {
+    /// The impl of the user's own items: helpers for inference, with the lints to allow and the
+    /// bodies that `version` gives, and all else as it was.
+    fn own_items(&self, version: impl Fn(&Method) -> (TokenStream, TokenStream)) -> TokenStream {
         if self.rest.is_empty() && self.twins.is_empty() {
             return TokenStream::new();
         }
@@ -210,7 +219,7 @@ impl Expansion {
             let (attrs, vis) = (&t.item.attrs, &t.item.vis);
             let mut sig = t.item.sig.clone();
             sig.generics = bounded(&sig.generics, Bounds::Inference, &self.cx);
-            let body = body(t);
+            let (allow, body) = version(t);
             quote!(#(#attrs)* #[allow(#allow)] #vis #sig #body)
         });
         quote! {

@@ -148,14 +148,17 @@ impl Writer<'_> {
                 quote!(#rt::__private::blocks_slice_mut(#slice)[#index])
             }
             Expr::Field(f) if !places::is_self(&f.base) => {
-                let base = self.place(&f.base, exclusive);
-                // A dereference binds less tightly than a field.
-                let dereferenced = match places::bare(&f.base) {
-                    Expr::Unary(_) => true,
-                    Expr::Field(f) => self.me == Me::Fields && places::is_self(&f.base),
-                    _ => false,
+                let base = match places::bare(&f.base) {
+                    // The parameter is a reference, which a field is reached through.
+                    Expr::Field(of_self) if self.me == Me::Fields && places::is_self(&of_self.base) => {
+                        parameter(&of_self.member).into_token_stream()
+                    }
+                    Expr::Unary(_) => {
+                        let base = self.place(&f.base, exclusive);
+                        quote!((#base))
+                    }
+                    _ => self.place(&f.base, exclusive),
                 };
-                let base = if dereferenced { quote!((#base)) } else { base };
                 let member = &f.member;
                 quote!(#base.#member)
             }

@@ -2,8 +2,7 @@
 //! equal to the bare layer to the bit.
 
 use ckpt_runtime::{
-    __private::segments_mut,
-    Checkpoint, Concat, Policy, Real, Scoped, Segments, Sequential, Site, nn, with_policy,
+    __private::segments_mut, Checkpoint, Concat, Policy, Real, Scoped, Segments, Sequential, Site, nn, with_policy,
 };
 use dfdx::prelude::*;
 use tests::compare::{BothTaped, Trains, noise, policies, run_with};
@@ -81,11 +80,17 @@ fn indices<E: Real>(dev: &Cpu) -> Tensor<Rank2<2, 3>, usize, Cpu> {
     dev.tensor([[0, 3, 3], [2, 1, 3]])
 }
 
-fn cross<E: Real>(dev: &Cpu) -> (Tensor<Rank3<2, 3, 4>, E, Cpu>, Tensor<Rank3<2, 5, 4>, E, Cpu>, Tensor<Rank3<2, 5, 4>, E, Cpu>)
+fn cross<E: Real>(
+    dev: &Cpu,
+) -> (Tensor<Rank3<2, 3, 4>, E, Cpu>, Tensor<Rank3<2, 5, 4>, E, Cpu>, Tensor<Rank3<2, 5, 4>, E, Cpu>)
 where
     Cpu: Device<E>,
 {
-    (noise(dev, Default::default(), -1.0, 1.0), noise(dev, Default::default(), -1.0, 1.0), noise(dev, Default::default(), -1.0, 1.0))
+    (
+        noise(dev, Default::default(), -1.0, 1.0),
+        noise(dev, Default::default(), -1.0, 1.0),
+        noise(dev, Default::default(), -1.0, 1.0),
+    )
 }
 
 layers! {
@@ -153,7 +158,10 @@ fn half_and_mixed_precision() {
 }
 
 type Layers = (Linear<4, 5>, Tanh, BatchNorm1D<5>, Residual<(nn::DropoutOneIn<3>, Linear<5, 5>)>, ReLU, Linear<5, 2>);
-type Grouped = Concat<(Linear<4, 5>, Tanh), Concat<(BatchNorm1D<5>, Residual<(nn::DropoutOneIn<3>, Linear<5, 5>)>, ReLU), (Linear<5, 2>,)>>;
+type Grouped = Concat<
+    (Linear<4, 5>, Tanh),
+    Concat<(BatchNorm1D<5>, Residual<(nn::DropoutOneIn<3>, Linear<5, 5>)>, ReLU), (Linear<5, 2>,)>,
+>;
 
 fn with_counts(policies: Vec<(&'static str, Option<Policy>)>) -> Vec<(&'static str, Option<Policy>)> {
     policies.into_iter().chain([("2", Some(Policy::segments(2))), ("6", Some(Policy::segments(6)))]).collect()
