@@ -118,12 +118,12 @@ impl Expansion {
         }
         split.changes_state(forward.item.sig.ident.clone(), findings);
         let marked = forward.body.regions() + twins.iter().map(|t| t.body.regions()).sum::<usize>();
-        if marked == 0 {
+        if marked == 0 && !options.allows("nothing_marked") {
             findings.push(
                 codes::NOTHING_MARKED,
                 &forward.item.sig.ident,
                 "nothing in this impl is marked",
-                "write `#[checkpoint]` on a `let`, a block or a loop of the forward",
+                "write `#[checkpoint]` on a `let`, a block or a loop of the forward, or, for a part of a larger model that marks it there, `#[checkpointed(allow(nothing_marked))]` on the impl",
             );
         }
         let is_twin = |name: &Ident| twins.iter().any(|t| t.item.sig.ident == *name);

@@ -185,6 +185,10 @@ impl<'ast> Visit<'ast> for Borrows {
 
     fn visit_expr_for_loop(&mut self, l: &'ast syn::ExprForLoop) {
         self.binding(&l.pat, &l.expr);
+        // A slice of modules that is a parameter is a borrow already.
+        if let (Expr::Path(_), Some(root @ Root::Local(_))) = (&*l.expr, root(&l.expr)) {
+            self.bindings.push(Borrow { ids: bound(&l.pat), root });
+        }
         syn::visit::visit_expr_for_loop(self, l);
     }
 

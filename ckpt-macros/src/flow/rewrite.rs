@@ -134,6 +134,16 @@ impl Writer<'_> {
         if exclusive { quote!(&mut #place) } else { quote!(&#place) }
     }
 
+    /// Lends the modules among `args`, which the compiler moves where a parameter's type is not a
+    /// plain `&mut`, as a checkpointed function's is not.
+    fn reborrow<'a>(&mut self, args: impl IntoIterator<Item = &'a mut Expr>) {
+        for arg in args {
+            if self.training && places::local(arg).is_some() && self.access(arg) == Some(Access::Exclusive) {
+                *arg = Expr::Verbatim(self.borrow(arg, Access::Exclusive));
+            }
+        }
+    }
+
     /// A place, written for an exclusive borrow where `exclusive`: `Repeated` gives out its
     /// modules by index only to be read, so indexing goes through a slice.
     fn place(&mut self, e: &Expr, exclusive: bool) -> TokenStream {
@@ -692,6 +702,11 @@ impl Writer<'_> {
 
 impl VisitMut for Writer<'_> {
     fn visit_expr_mut(&mut self, e: &mut Expr) {
+        match e {
+            Expr::MethodCall(m) => self.reborrow(&mut m.args),
+            Expr::Call(c) => self.reborrow(&mut c.args),
+            _ => {}
+        }
         let new = match e {
             Expr::MethodCall(m) => self.method(m),
             Expr::Call(c) => self.call(c),

@@ -109,7 +109,11 @@ impl Model {
             8 => Op::Parameter { operator, function: None, x: latest },
             9 => Op::Parameter { operator, function: Some(function), x: latest },
             10 => Op::Branch { field, function, x: latest },
-            _ => Op::Binary { operator, a: latest, b: random.range(0, n) },
+            // dfdx's backward refuses a tensor with itself.
+            _ => match random.range(0, n) {
+                b if b == latest => Op::Unary { function, x: latest },
+                b => Op::Binary { operator, a: latest, b },
+            },
         }
     }
 
