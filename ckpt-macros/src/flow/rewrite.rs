@@ -285,12 +285,24 @@ impl Writer<'_> {
             };
             return Some(self.module_call(&Expr::Field(field), args(), Access::Exclusive, false));
         }
+        if self.training && !on_self && m.method == "clone" && m.args.is_empty() && self.access(&m.receiver).is_some() {
+            return Some(self.taken(m));
+        }
         if !places::is_forward(&m.method) || on_self || m.args.is_empty() {
             return None;
         }
         let access = self.access(&m.receiver)?;
         let tried = places::is_try_forward(&m.method);
         Some(self.module_call(&m.receiver, args(), access, tried))
+    }
+
+    /// `self.weight.clone()`: a parameter is taken on the tape, so that it learns through whatever is
+    /// made of it. What is no tensor is taken as it is.
+    fn taken(&mut self, m: &syn::ExprMethodCall) -> Expr {
+        let (rt, e, d) = (&self.cx.rt, &self.cx.roles.dtype, &self.cx.roles.device);
+        let (rt, e, d) = (rt.clone(), e.clone(), d.clone());
+        let clone = syn::ExprMethodCall { receiver: Box::new(self.rewritten((*m.receiver).clone())), ..m.clone() };
+        Expr::Verbatim(quote!(#rt::__private::taken!(#e, #d, __ckpt_tape, #clone)))
     }
 
     fn call(&mut self, c: &syn::ExprCall) -> Option<Expr> {

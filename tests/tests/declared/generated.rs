@@ -44,7 +44,7 @@ impl<E: Dtype, D: Device<E>> Case1<E, D> {
             (v2, v3)
         };
         let v4 = self.f0.forward(v3);
-        let v5 = v4 - v4;
+        let v5 = v4.cos();
         let v6 = v5 - v2;
         #[checkpoint(verify)]
         let v8 = {
@@ -67,7 +67,7 @@ fn plain_1(m: &mut Case1<f32, Cpu>, x: Traced) -> Forward {
     let p = m.p.clone();
     let (v3, t) = v2.clone().put_tape(t).try_mul(p.broadcast_like(v2.shape()))?.split_tape();
     let (v4, t) = m.f0.try_forward_mut(v3.clone().put_tape(t))?.split_tape();
-    let (v5, t) = v4.clone().put_tape(t).try_sub(v4.clone())?.split_tape();
+    let (v5, t) = v4.clone().put_tape(t).try_cos()?.split_tape();
     let (v6, t) = v5.clone().put_tape(t).try_sub(v2.clone())?.split_tape();
     let y = if m.gate > 0.5 { plain_0(&mut m.f1, v4.clone().put_tape(t))? } else { v4.clone().put_tape(t).try_square()? };
     let (v7, t) = y.split_tape();
@@ -110,7 +110,7 @@ pub struct Case3<E: Dtype, D: Device<E>> {
 #[checkpointed]
 impl<E: Dtype, D: Device<E>> Case3<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
-        let v1 = v0 - v0;
+        let v1 = v0.square();
         let v2 = self.f0.forward(v1);
         let v3 = v2 + v1;
         #[checkpoint]
@@ -121,7 +121,7 @@ impl<E: Dtype, D: Device<E>> Case3<E, D> {
 
 fn plain_3(m: &mut Case3<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_sub(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_square()?.split_tape();
     let (v2, t) = m.f0.try_forward_mut(v1.clone().put_tape(t))?.split_tape();
     let (v3, t) = v2.clone().put_tape(t).try_add(v1.clone())?.split_tape();
     let (v4, t) = v3.clone().put_tape(t).try_cos()?.split_tape();
@@ -255,7 +255,7 @@ impl<E: Dtype, D: Device<E>> Case8<E, D> {
             };
             (v1, v2)
         };
-        let v3 = v2 + v2;
+        let v3 = v2.relu();
         let v4 = self.f1.forward(v3);
         #[checkpoint]
         let v6 = {
@@ -272,7 +272,7 @@ fn plain_8(m: &mut Case8<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
     let (v1, t) = v0.clone().put_tape(t).try_relu()?.split_tape();
     let (v2, t) = v1.clone().put_tape(t).try_mul(0.75)?.split_tape();
-    let (v3, t) = v2.clone().put_tape(t).try_add(v2.clone())?.split_tape();
+    let (v3, t) = v2.clone().put_tape(t).try_relu()?.split_tape();
     let (v4, t) = m.f1.try_forward_mut(v3.clone().put_tape(t))?.split_tape();
     let (v5, t) = v4.clone().put_tape(t).try_add(v1.clone())?.split_tape();
     let (v6, t) = v2.clone().put_tape(t).try_tanh()?.split_tape();
@@ -559,7 +559,7 @@ pub struct Case17<E: Dtype, D: Device<E>> {
 impl<E: Dtype, D: Device<E>> Case17<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
         #[checkpoint(name = "part")]
-        let v1 = v0 - v0;
+        let v1 = v0.sin();
         let v2 = self.f1.forward(v1);
         let v3 = v0 * E::from_f64(0.75).unwrap();
         #[checkpoint(keep)]
@@ -575,7 +575,7 @@ impl<E: Dtype, D: Device<E>> Case17<E, D> {
 
 fn plain_17(m: &mut Case17<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_sub(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_sin()?.split_tape();
     let (v2, t) = m.f1.try_forward_mut(v1.clone().put_tape(t))?.split_tape();
     let (v3, t) = v0.clone().put_tape(t).try_mul(0.75)?.split_tape();
     let p = m.p.clone();
@@ -783,7 +783,7 @@ impl<E: Dtype, D: Device<E>> Case24<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
         #[checkpoint(verify)]
         let v1 = {
-            let v1 = v0 + v0;
+            let v1 = v0.relu();
             let mut v2 = v1;
             #[checkpoint]
             for block in &self.f3 {
@@ -820,7 +820,7 @@ impl<E: Dtype, D: Device<E>> Case24<E, D> {
 
 fn plain_24(m: &mut Case24<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_add(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_relu()?.split_tape();
     let mut y = v1.clone().put_tape(t);
     for block in &mut m.f3.modules {
         y = plain_19(block, y)?;
@@ -858,7 +858,7 @@ pub struct Case25<E: Dtype, D: Device<E>> {
 #[checkpointed]
 impl<E: Dtype, D: Device<E>> Case25<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
-        let v1 = v0 + v0;
+        let v1 = v0.tanh();
         #[checkpoint]
         let v4 = {
             let v2 = self.f1.forward(v1);
@@ -874,7 +874,7 @@ impl<E: Dtype, D: Device<E>> Case25<E, D> {
 
 fn plain_25(m: &mut Case25<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_add(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_tanh()?.split_tape();
     let (v2, t) = plain_4(&mut m.f1, v1.clone().put_tape(t))?.split_tape();
     let p = m.p.clone();
     let (v3, t) = v2.clone().put_tape(t).try_sub(p.broadcast_like(v2.shape()))?.split_tape();
@@ -956,7 +956,7 @@ pub struct Case29<E: Dtype, D: Device<E>> {
 impl<E: Dtype, D: Device<E>> Case29<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
         #[checkpoint]
-        let v1 = v0 - v0;
+        let v1 = v0.sigmoid();
         #[checkpoint(plain)]
         let v2 = v1 - v0;
         let v3 = v2 * self.p.clone().square().broadcast_like(v2.shape());
@@ -969,7 +969,7 @@ impl<E: Dtype, D: Device<E>> Case29<E, D> {
 
 fn plain_29(m: &mut Case29<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_sub(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_sigmoid()?.split_tape();
     let (v2, t) = v1.clone().put_tape(t).try_sub(v0.clone())?.split_tape();
     let (p, t) = m.p.clone().put_tape(t).try_square()?.split_tape();
     let (v3, t) = v2.clone().put_tape(t).try_mul(p.broadcast_like(v2.shape()))?.split_tape();
@@ -1048,7 +1048,7 @@ impl<E: Dtype, D: Device<E>> Case32<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Result<Tensor<(B, Const<4>), E, D>, D::Err> {
         let v1 = self.f1.try_forward(v0)?;
         #[checkpoint(name = "part")]
-        let v2 = v1 + v1;
+        let v2 = v1.try_sin()?;
         let v3 = v2 - self.p.clone().broadcast_like(v2.shape());
         Ok(v3)
     }
@@ -1057,7 +1057,7 @@ impl<E: Dtype, D: Device<E>> Case32<E, D> {
 fn plain_32(m: &mut Case32<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
     let (v1, t) = plain_3(&mut m.f1, v0.clone().put_tape(t))?.split_tape();
-    let (v2, t) = v1.clone().put_tape(t).try_add(v1.clone())?.split_tape();
+    let (v2, t) = v1.clone().put_tape(t).try_sin()?.split_tape();
     let p = m.p.clone();
     let (v3, t) = v2.clone().put_tape(t).try_sub(p.broadcast_like(v2.shape()))?.split_tape();
     Ok(v3.put_tape(t))
@@ -1204,7 +1204,7 @@ pub struct Case38<E: Dtype, D: Device<E>> {
 impl<E: Dtype, D: Device<E>> Case38<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Result<Tensor<(B, Const<4>), E, D>, D::Err> {
         #[checkpoint(name = "part")]
-        let v1 = v0 + v0;
+        let v1 = v0.try_relu()?;
         let v2 = self.f2.try_forward(v1)?;
         #[checkpoint(name = "part")]
         let v3 = self.f2.try_forward(v1)?;
@@ -1214,7 +1214,7 @@ impl<E: Dtype, D: Device<E>> Case38<E, D> {
 
 fn plain_38(m: &mut Case38<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_add(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_relu()?.split_tape();
     let (v2, t) = plain_23(&mut m.f2, v1.clone().put_tape(t))?.split_tape();
     let (v3, t) = plain_23(&mut m.f2, v1.clone().put_tape(t))?.split_tape();
     Ok(v3.put_tape(t))
@@ -1338,7 +1338,7 @@ pub struct Case43<E: Dtype, D: Device<E>> {
 #[checkpointed]
 impl<E: Dtype, D: Device<E>> Case43<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Result<Tensor<(B, Const<4>), E, D>, D::Err> {
-        let v1 = v0 + v0;
+        let v1 = v0.try_relu()?;
         #[checkpoint(name = "part")]
         let v2 = v1 * E::from_f64(0.75).unwrap();
         let v3 = self.f1.try_forward(v2)?;
@@ -1351,7 +1351,7 @@ impl<E: Dtype, D: Device<E>> Case43<E, D> {
 
 fn plain_43(m: &mut Case43<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_add(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_relu()?.split_tape();
     let (v2, t) = v1.clone().put_tape(t).try_mul(0.75)?.split_tape();
     let (v3, t) = m.f1.try_forward_mut(v2.clone().put_tape(t))?.split_tape();
     let (v4, t) = v3.clone().put_tape(t).try_mul(0.75)?.split_tape();
@@ -1469,7 +1469,7 @@ impl<E: Dtype, D: Device<E>> Case46<E, D> {
             v5
         };
         let v6 = self.f2.forward(v5);
-        let v7 = v6 * v6;
+        let v7 = v6.cos();
         #[checkpoint]
         let v8 = v7 * v3;
         v8
@@ -1490,7 +1490,7 @@ fn plain_46(m: &mut Case46<f32, Cpu>, x: Traced) -> Forward {
     let (v4, t) = y.split_tape();
     let (v5, t) = v0.clone().put_tape(t).try_mul(0.75)?.split_tape();
     let (v6, t) = m.f2.try_forward_mut(v5.clone().put_tape(t))?.split_tape();
-    let (v7, t) = v6.clone().put_tape(t).try_mul(v6.clone())?.split_tape();
+    let (v7, t) = v6.clone().put_tape(t).try_cos()?.split_tape();
     let (v8, t) = v7.clone().put_tape(t).try_mul(v3.clone())?.split_tape();
     Ok(v8.put_tape(t))
 }
@@ -1571,7 +1571,7 @@ pub struct Case50<E: Dtype, D: Device<E>> {
 #[checkpointed]
 impl<E: Dtype, D: Device<E>> Case50<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
-        let v1 = v0 * v0;
+        let v1 = v0.cos();
         let v2 = v1.sin();
         let v3 = if self.gate > 0.5 { self.f1.forward(v0) } else { v0.cos() };
         let v4 = v3.cos();
@@ -1583,7 +1583,7 @@ impl<E: Dtype, D: Device<E>> Case50<E, D> {
 
 fn plain_50(m: &mut Case50<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_mul(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_cos()?.split_tape();
     let (v2, t) = v1.clone().put_tape(t).try_sin()?.split_tape();
     let y = if m.gate > 0.5 { many(&mut m.f1, v0.clone().put_tape(t), plain_4)? } else { v0.clone().put_tape(t).try_cos()? };
     let (v3, t) = y.split_tape();
@@ -1636,7 +1636,7 @@ impl<E: Dtype, D: Device<E>> Case52<E, D> {
             #[checkpoint]
             let v4 = {
                 let v2 = if self.gate > 0.5 { self.f1.forward(v0) } else { v0.sigmoid() };
-                let v3 = v2 * v2;
+                let v3 = v2.square();
                 let v4 = v3 * E::from_f64(0.75).unwrap();
                 v4
             };
@@ -1652,7 +1652,7 @@ fn plain_52(m: &mut Case52<f32, Cpu>, x: Traced) -> Forward {
     let (v1, t) = v0.clone().put_tape(t).try_mul(0.75)?.split_tape();
     let y = if m.gate > 0.5 { m.f1.try_forward_mut(v0.clone().put_tape(t))? } else { v0.clone().put_tape(t).try_sigmoid()? };
     let (v2, t) = y.split_tape();
-    let (v3, t) = v2.clone().put_tape(t).try_mul(v2.clone())?.split_tape();
+    let (v3, t) = v2.clone().put_tape(t).try_square()?.split_tape();
     let (v4, t) = v3.clone().put_tape(t).try_mul(0.75)?.split_tape();
     let (v5, t) = m.f1.try_forward_mut(v4.clone().put_tape(t))?.split_tape();
     Ok(v5.put_tape(t))
@@ -1930,7 +1930,7 @@ pub struct Case60<E: Dtype, D: Device<E>> {
 #[checkpointed]
 impl<E: Dtype, D: Device<E>> Case60<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
-        let v1 = v0 - v0;
+        let v1 = v0.cos();
         #[checkpoint(keep)]
         let v3 = {
             #[checkpoint]
@@ -1947,7 +1947,7 @@ impl<E: Dtype, D: Device<E>> Case60<E, D> {
 
 fn plain_60(m: &mut Case60<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_sub(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_cos()?.split_tape();
     let (v2, t) = plain_51(&mut m.f2, v1.clone().put_tape(t))?.split_tape();
     let p = m.p.clone();
     let (v3, t) = v2.clone().put_tape(t).try_add(p.broadcast_like(v2.shape()))?.split_tape();
@@ -2025,7 +2025,7 @@ pub struct Case64<E: Dtype, D: Device<E>> {
 impl<E: Dtype, D: Device<E>> Case64<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Result<Tensor<(B, Const<4>), E, D>, D::Err> {
         let v1 = self.f0.try_forward(v0)?;
-        let v2 = v1 + v1;
+        let v2 = v1.try_cos()?;
         let v3 = if self.gate > 0.5 { self.f2.forward(v0) } else { v0.square() };
         #[checkpoint]
         let v4 = v3 + v0;
@@ -2036,7 +2036,7 @@ impl<E: Dtype, D: Device<E>> Case64<E, D> {
 fn plain_64(m: &mut Case64<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
     let (v1, t) = m.f0.try_forward_mut(v0.clone().put_tape(t))?.split_tape();
-    let (v2, t) = v1.clone().put_tape(t).try_add(v1.clone())?.split_tape();
+    let (v2, t) = v1.clone().put_tape(t).try_cos()?.split_tape();
     let y = if m.gate > 0.5 { m.f2.try_forward_mut(v0.clone().put_tape(t))? } else { v0.clone().put_tape(t).try_square()? };
     let (v3, t) = y.split_tape();
     let (v4, t) = v3.clone().put_tape(t).try_add(v0.clone())?.split_tape();
@@ -2363,7 +2363,7 @@ pub struct Case74<E: Dtype, D: Device<E>> {
 #[checkpointed]
 impl<E: Dtype, D: Device<E>> Case74<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
-        let v1 = v0 + v0;
+        let v1 = v0.square();
         let v2 = v1.relu();
         let mut v3 = v2;
         #[checkpoint(each)]
@@ -2395,7 +2395,7 @@ impl<E: Dtype, D: Device<E>> Case74<E, D> {
 
 fn plain_74(m: &mut Case74<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_add(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_square()?.split_tape();
     let (v2, t) = v1.clone().put_tape(t).try_relu()?.split_tape();
     let mut y = v2.clone().put_tape(t);
     for block in &mut m.f0.modules {
@@ -2821,7 +2821,7 @@ impl<E: Dtype, D: Device<E>> Case87<E, D> {
             };
             v7
         };
-        let v8 = v7 * v7;
+        let v8 = v7.try_sin()?;
         Ok(v8)
     }
 
@@ -2846,7 +2846,7 @@ fn plain_87(m: &mut Case87<f32, Cpu>, x: Traced) -> Forward {
     let (v6, t) = m.f0.try_forward_mut(v0.clone().put_tape(t))?.split_tape();
     let y = if m.gate > 0.5 { m.f1.try_forward_mut(v2.clone().put_tape(t))? } else { v2.clone().put_tape(t).try_cos()? };
     let (v7, t) = y.split_tape();
-    let (v8, t) = v7.clone().put_tape(t).try_mul(v7.clone())?.split_tape();
+    let (v8, t) = v7.clone().put_tape(t).try_sin()?.split_tape();
     Ok(v8.put_tape(t))
 }
 
@@ -3188,7 +3188,7 @@ pub struct Case99<E: Dtype, D: Device<E>> {
 impl<E: Dtype, D: Device<E>> Case99<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
         #[checkpoint]
-        let v1 = v0 + v0;
+        let v1 = v0.relu();
         #[checkpoint]
         let v4 = {
             #[checkpoint(keep)]
@@ -3215,7 +3215,7 @@ impl<E: Dtype, D: Device<E>> Case99<E, D> {
 
 fn plain_99(m: &mut Case99<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_add(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_relu()?.split_tape();
     let s = v1.clone().put_tape(t).try_sin()?;
     let (s, t) = many(&mut m.f0, s, plain_0)?.split_tape();
     let (v2, t) = v1.clone().put_tape(t).try_add(s)?.split_tape();
@@ -3278,7 +3278,7 @@ impl<E: Dtype, D: Device<E>> Case101<E, D> {
             let v7 = if self.gate > 0.5 { self.f0.forward(v6) } else { v6.relu() };
             v7
         };
-        let v8 = v7 - v7;
+        let v8 = v7.tanh();
         v8
     }
 }
@@ -3293,7 +3293,7 @@ fn plain_101(m: &mut Case101<f32, Cpu>, x: Traced) -> Forward {
     let (v6, t) = v1.clone().put_tape(t).try_mul(0.75)?.split_tape();
     let y = if m.gate > 0.5 { m.f0.try_forward_mut(v6.clone().put_tape(t))? } else { v6.clone().put_tape(t).try_relu()? };
     let (v7, t) = y.split_tape();
-    let (v8, t) = v7.clone().put_tape(t).try_sub(v7.clone())?.split_tape();
+    let (v8, t) = v7.clone().put_tape(t).try_tanh()?.split_tape();
     Ok(v8.put_tape(t))
 }
 
@@ -3324,7 +3324,7 @@ impl<E: Dtype, D: Device<E>> Case102<E, D> {
             let v4 = v3 * E::from_f64(0.75).unwrap();
             v4
         };
-        let v5 = v4 + v4;
+        let v5 = v4.relu();
         v5
     }
 }
@@ -3336,7 +3336,7 @@ fn plain_102(m: &mut Case102<f32, Cpu>, x: Traced) -> Forward {
     let (v2, t) = y.split_tape();
     let (v3, t) = m.f0.try_forward_mut(v1.clone().put_tape(t))?.split_tape();
     let (v4, t) = v3.clone().put_tape(t).try_mul(0.75)?.split_tape();
-    let (v5, t) = v4.clone().put_tape(t).try_add(v4.clone())?.split_tape();
+    let (v5, t) = v4.clone().put_tape(t).try_relu()?.split_tape();
     Ok(v5.put_tape(t))
 }
 
@@ -3549,7 +3549,7 @@ impl<E: Dtype, D: Device<E>> Case109<E, D> {
         let v3 = {
             let v2 = v1 * self.p.clone().broadcast_like(v1.shape());
             #[checkpoint(verify)]
-            let v3 = v2 + v2;
+            let v3 = v2.square();
             v3
         };
         #[checkpoint(keep)]
@@ -3576,7 +3576,7 @@ fn plain_109(m: &mut Case109<f32, Cpu>, x: Traced) -> Forward {
     let (v1, t) = v0.clone().put_tape(t).try_add(p.broadcast_like(v0.shape()))?.split_tape();
     let p = m.p.clone();
     let (v2, t) = v1.clone().put_tape(t).try_mul(p.broadcast_like(v1.shape()))?.split_tape();
-    let (v3, t) = v2.clone().put_tape(t).try_add(v2.clone())?.split_tape();
+    let (v3, t) = v2.clone().put_tape(t).try_square()?.split_tape();
     let (v4, t) = v3.clone().put_tape(t).try_mul(0.75)?.split_tape();
     let (v5, t) = m.f1.try_forward_mut(v4.clone().put_tape(t))?.split_tape();
     let (v6, t) = m.f1.try_forward_mut(v5.clone().put_tape(t))?.split_tape();
@@ -3665,7 +3665,7 @@ pub struct Case113<E: Dtype, D: Device<E>> {
 #[checkpointed]
 impl<E: Dtype, D: Device<E>> Case113<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
-        let v1 = v0 - v0;
+        let v1 = v0.sin();
         let v2 = self.f0.forward(v1);
         let v3 = v1.relu();
         #[checkpoint]
@@ -3698,7 +3698,7 @@ impl<E: Dtype, D: Device<E>> Case113<E, D> {
 
 fn plain_113(m: &mut Case113<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_sub(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_sin()?.split_tape();
     let (v2, t) = m.f0.try_forward_mut(v1.clone().put_tape(t))?.split_tape();
     let (v3, t) = v1.clone().put_tape(t).try_relu()?.split_tape();
     let (v4, t) = v3.clone().put_tape(t).try_tanh()?.split_tape();
@@ -3752,7 +3752,7 @@ impl<E: Dtype, D: Device<E>> Case115<E, D> {
         let (v2, v3) = {
             #[checkpoint(name = "part")]
             let (v1, v2) = {
-                let v1 = v0 + v0;
+                let v1 = v0.square();
                 let v2 = self.f1.forward(v0);
                 (v1, v2)
             };
@@ -3773,7 +3773,7 @@ impl<E: Dtype, D: Device<E>> Case115<E, D> {
 
 fn plain_115(m: &mut Case115<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_add(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_square()?.split_tape();
     let (v2, t) = m.f1.try_forward_mut(v0.clone().put_tape(t))?.split_tape();
     let (p, t) = m.p.clone().put_tape(t).try_tanh()?.split_tape();
     let (v3, t) = v1.clone().put_tape(t).try_sub(p.broadcast_like(v1.shape()))?.split_tape();
@@ -3893,7 +3893,7 @@ pub struct Case120<E: Dtype, D: Device<E>> {
 #[checkpointed]
 impl<E: Dtype, D: Device<E>> Case120<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
-        let v1 = v0 - v0;
+        let v1 = v0.relu();
         #[checkpoint(verify)]
         let v4 = {
             #[checkpoint]
@@ -3922,7 +3922,7 @@ impl<E: Dtype, D: Device<E>> Case120<E, D> {
 
 fn plain_120(m: &mut Case120<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_sub(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_relu()?.split_tape();
     let (v2, t) = v0.clone().put_tape(t).try_mul(0.75)?.split_tape();
     let p = m.p.clone();
     let (v3, t) = v2.clone().put_tape(t).try_add(p.broadcast_like(v2.shape()))?.split_tape();
@@ -3966,20 +3966,20 @@ pub struct Case122<E: Dtype, D: Device<E>> {
 #[checkpointed]
 impl<E: Dtype, D: Device<E>> Case122<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
-        let v1 = v0 + v0;
+        let v1 = v0.tanh();
         let v2 = v1 * self.p.clone().broadcast_like(v1.shape());
         #[checkpoint]
-        let v3 = v0 - v0;
+        let v3 = v0.cos();
         v3
     }
 }
 
 fn plain_122(m: &mut Case122<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_add(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_tanh()?.split_tape();
     let p = m.p.clone();
     let (v2, t) = v1.clone().put_tape(t).try_mul(p.broadcast_like(v1.shape()))?.split_tape();
-    let (v3, t) = v0.clone().put_tape(t).try_sub(v0.clone())?.split_tape();
+    let (v3, t) = v0.clone().put_tape(t).try_cos()?.split_tape();
     Ok(v3.put_tape(t))
 }
 
@@ -4007,7 +4007,7 @@ impl<E: Dtype, D: Device<E>> Case123<E, D> {
             v3
         };
         #[checkpoint(name = "part")]
-        let v4 = v3 - v3;
+        let v4 = v3.cos();
         v4
     }
 }
@@ -4018,7 +4018,7 @@ fn plain_123(m: &mut Case123<f32, Cpu>, x: Traced) -> Forward {
     let y = if m.gate > 0.5 { m.f2.try_forward_mut(v1.clone().put_tape(t))? } else { v1.clone().put_tape(t).try_square()? };
     let (v2, t) = y.split_tape();
     let (v3, t) = v2.clone().put_tape(t).try_sub(v0.clone())?.split_tape();
-    let (v4, t) = v3.clone().put_tape(t).try_sub(v3.clone())?.split_tape();
+    let (v4, t) = v3.clone().put_tape(t).try_cos()?.split_tape();
     Ok(v4.put_tape(t))
 }
 
@@ -4110,7 +4110,7 @@ impl<E: Dtype, D: Device<E>> Case127<E, D> {
                 for block in &self.f1 {
                     v2 = block.forward(v2);
                 }
-                let v3 = v0 + v0;
+                let v3 = v0.try_tanh()?;
                 (v2, v3)
             };
             (v2, v3)
@@ -4133,7 +4133,7 @@ fn plain_127(m: &mut Case127<f32, Cpu>, x: Traced) -> Forward {
         y = plain_31(block, y)?;
     }
     let (v2, t) = y.split_tape();
-    let (v3, t) = v0.clone().put_tape(t).try_add(v0.clone())?.split_tape();
+    let (v3, t) = v0.clone().put_tape(t).try_tanh()?.split_tape();
     let (v4, t) = v3.clone().put_tape(t).try_sub(v2.clone())?.split_tape();
     Ok(v4.put_tape(t))
 }
@@ -4434,11 +4434,11 @@ pub struct Case136<E: Dtype, D: Device<E>> {
 #[checkpointed]
 impl<E: Dtype, D: Device<E>> Case136<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
-        let v1 = v0 * v0;
+        let v1 = v0.sigmoid();
         #[checkpoint]
         let v4 = {
             let v2 = v1 * v0;
-            let v3 = v2 + v2;
+            let v3 = v2.sin();
             #[checkpoint]
             let v4 = v2 * E::from_f64(0.75).unwrap();
             v4
@@ -4449,9 +4449,9 @@ impl<E: Dtype, D: Device<E>> Case136<E, D> {
 
 fn plain_136(m: &mut Case136<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_mul(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_sigmoid()?.split_tape();
     let (v2, t) = v1.clone().put_tape(t).try_mul(v0.clone())?.split_tape();
-    let (v3, t) = v2.clone().put_tape(t).try_add(v2.clone())?.split_tape();
+    let (v3, t) = v2.clone().put_tape(t).try_sin()?.split_tape();
     let (v4, t) = v2.clone().put_tape(t).try_mul(0.75)?.split_tape();
     Ok(v4.put_tape(t))
 }
@@ -4825,7 +4825,7 @@ pub struct Case148<E: Dtype, D: Device<E>> {
 #[checkpointed]
 impl<E: Dtype, D: Device<E>> Case148<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
-        let v1 = v0 * v0;
+        let v1 = v0.square();
         #[checkpoint]
         let v4 = {
             let v2 = v1 + self.p.clone().sigmoid().broadcast_like(v1.shape());
@@ -4862,7 +4862,7 @@ impl<E: Dtype, D: Device<E>> Case148<E, D> {
 
 fn plain_148(m: &mut Case148<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_mul(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_square()?.split_tape();
     let (p, t) = m.p.clone().put_tape(t).try_sigmoid()?.split_tape();
     let (v2, t) = v1.clone().put_tape(t).try_add(p.broadcast_like(v1.shape()))?.split_tape();
     let mut y = v2.clone().put_tape(t);
@@ -4926,7 +4926,7 @@ pub struct Case150<E: Dtype, D: Device<E>> {
 #[checkpointed]
 impl<E: Dtype, D: Device<E>> Case150<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Result<Tensor<(B, Const<4>), E, D>, D::Err> {
-        let v1 = v0 - v0;
+        let v1 = v0.try_square()?;
         #[checkpoint(name = "part")]
         let v2 = v1 * self.p.clone().broadcast_like(v1.shape());
         let v3 = v2 * E::from_f64(0.75).unwrap();
@@ -4943,7 +4943,7 @@ impl<E: Dtype, D: Device<E>> Case150<E, D> {
 
 fn plain_150(m: &mut Case150<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_sub(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_square()?.split_tape();
     let p = m.p.clone();
     let (v2, t) = v1.clone().put_tape(t).try_mul(p.broadcast_like(v1.shape()))?.split_tape();
     let (v3, t) = v2.clone().put_tape(t).try_mul(0.75)?.split_tape();
@@ -4975,7 +4975,7 @@ impl<E: Dtype, D: Device<E>> Case151<E, D> {
             let v2 = v1 * E::from_f64(0.75).unwrap();
             #[checkpoint(keep)]
             let v4 = {
-                let v3 = v0 - v0;
+                let v3 = v0.try_tanh()?;
                 let v4 = self.f0.try_forward(v3)?;
                 v4
             };
@@ -4993,7 +4993,7 @@ fn plain_151(m: &mut Case151<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
     let (v1, t) = v0.clone().put_tape(t).try_cos()?.split_tape();
     let (v2, t) = v1.clone().put_tape(t).try_mul(0.75)?.split_tape();
-    let (v3, t) = v0.clone().put_tape(t).try_sub(v0.clone())?.split_tape();
+    let (v3, t) = v0.clone().put_tape(t).try_tanh()?.split_tape();
     let (v4, t) = m.f0.try_forward_mut(v3.clone().put_tape(t))?.split_tape();
     let (v5, t) = v4.clone().put_tape(t).try_add(v0.clone())?.split_tape();
     let p = m.p.clone();
@@ -5341,7 +5341,7 @@ pub struct Case162<E: Dtype, D: Device<E>> {
 #[checkpointed]
 impl<E: Dtype, D: Device<E>> Case162<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
-        let v1 = v0 + v0;
+        let v1 = v0.sin();
         #[checkpoint(keep)]
         let v3 = {
             #[checkpoint(verify)]
@@ -5352,7 +5352,7 @@ impl<E: Dtype, D: Device<E>> Case162<E, D> {
             };
             v3
         };
-        let v4 = v3 - v3;
+        let v4 = v3.sin();
         let v5 = v4.cos();
         #[checkpoint]
         let v6 = v5.cos();
@@ -5367,12 +5367,12 @@ impl<E: Dtype, D: Device<E>> Case162<E, D> {
 
 fn plain_162(m: &mut Case162<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_add(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_sin()?.split_tape();
     let (v2, t) = m.f1.try_forward_mut(v1.clone().put_tape(t))?.split_tape();
     let s = v2.clone().put_tape(t).try_sin()?;
     let (s, t) = m.f1.try_forward_mut(s)?.split_tape();
     let (v3, t) = v2.clone().put_tape(t).try_add(s)?.split_tape();
-    let (v4, t) = v3.clone().put_tape(t).try_sub(v3.clone())?.split_tape();
+    let (v4, t) = v3.clone().put_tape(t).try_sin()?.split_tape();
     let (v5, t) = v4.clone().put_tape(t).try_cos()?.split_tape();
     let (v6, t) = v5.clone().put_tape(t).try_cos()?.split_tape();
     Ok(v6.put_tape(t))
@@ -5454,7 +5454,7 @@ impl<E: Dtype, D: Device<E>> Case165<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Result<Tensor<(B, Const<4>), E, D>, D::Err> {
         let v1 = if self.gate > 0.5 { self.f1.forward(v0) } else { v0.cos() };
         #[checkpoint(keep)]
-        let v2 = v1 + v1;
+        let v2 = v1.try_square()?;
         let v3 = self.helper(v2);
         Ok(v3)
     }
@@ -5469,7 +5469,7 @@ fn plain_165(m: &mut Case165<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
     let y = if m.gate > 0.5 { m.f1.try_forward_mut(v0.clone().put_tape(t))? } else { v0.clone().put_tape(t).try_cos()? };
     let (v1, t) = y.split_tape();
-    let (v2, t) = v1.clone().put_tape(t).try_add(v1.clone())?.split_tape();
+    let (v2, t) = v1.clone().put_tape(t).try_square()?.split_tape();
     let s = v2.clone().put_tape(t).try_sin()?;
     let (s, t) = many(&mut m.f2, s, plain_164)?.split_tape();
     let (v3, t) = v2.clone().put_tape(t).try_add(s)?.split_tape();
@@ -5552,7 +5552,7 @@ impl<E: Dtype, D: Device<E>> Case169<E, D> {
             let v2 = if self.gate > 0.5 { self.f2.forward(v1) } else { v1.tanh() };
             #[checkpoint(name = "part")]
             let v4 = {
-                let v3 = v2 + v2;
+                let v3 = v2.relu();
                 let v4 = self.f0.forward(v2);
                 v4
             };
@@ -5571,7 +5571,7 @@ fn plain_169(m: &mut Case169<f32, Cpu>, x: Traced) -> Forward {
     let (v1, t) = v0.clone().put_tape(t).try_add(p.broadcast_like(v0.shape()))?.split_tape();
     let y = if m.gate > 0.5 { m.f2.try_forward_mut(v1.clone().put_tape(t))? } else { v1.clone().put_tape(t).try_tanh()? };
     let (v2, t) = y.split_tape();
-    let (v3, t) = v2.clone().put_tape(t).try_add(v2.clone())?.split_tape();
+    let (v3, t) = v2.clone().put_tape(t).try_relu()?.split_tape();
     let (v4, t) = m.f0.try_forward_mut(v2.clone().put_tape(t))?.split_tape();
     let (v5, t) = v4.clone().put_tape(t).try_mul(0.75)?.split_tape();
     let (v6, t) = v5.clone().put_tape(t).try_add(v4.clone())?.split_tape();
@@ -5763,7 +5763,7 @@ impl<E: Dtype, D: Device<E>> Case176<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
         #[checkpoint]
         let v2 = {
-            let v1 = v0 + v0;
+            let v1 = v0.cos();
             let v2 = self.f1.forward(v1);
             v2
         };
@@ -5785,7 +5785,7 @@ impl<E: Dtype, D: Device<E>> Case176<E, D> {
 
 fn plain_176(m: &mut Case176<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_add(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_cos()?.split_tape();
     let (v2, t) = m.f1.try_forward_mut(v1.clone().put_tape(t))?.split_tape();
     let (v3, t) = plain_63(&mut m.f0, v2.clone().put_tape(t))?.split_tape();
     let (v4, t) = v0.clone().put_tape(t).try_relu()?.split_tape();
@@ -5824,7 +5824,7 @@ pub struct Case178<E: Dtype, D: Device<E>> {
 impl<E: Dtype, D: Device<E>> Case178<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
         #[checkpoint]
-        let v1 = v0 * v0;
+        let v1 = v0.relu();
         let v2 = v0 * E::from_f64(0.75).unwrap();
         let v3 = v2 + self.p.clone().broadcast_like(v2.shape());
         #[checkpoint]
@@ -5835,7 +5835,7 @@ impl<E: Dtype, D: Device<E>> Case178<E, D> {
 
 fn plain_178(m: &mut Case178<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_mul(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_relu()?.split_tape();
     let (v2, t) = v0.clone().put_tape(t).try_mul(0.75)?.split_tape();
     let p = m.p.clone();
     let (v3, t) = v2.clone().put_tape(t).try_add(p.broadcast_like(v2.shape()))?.split_tape();
@@ -5946,7 +5946,7 @@ impl<E: Dtype, D: Device<E>> Case183<E, D> {
         let (v1, v2) = {
             #[checkpoint(name = "part")]
             let (v1, v2) = {
-                let v1 = v0 * v0;
+                let v1 = v0.tanh();
                 let v2 = v1 * E::from_f64(0.75).unwrap();
                 (v1, v2)
             };
@@ -5981,7 +5981,7 @@ impl<E: Dtype, D: Device<E>> Case183<E, D> {
 
 fn plain_183(m: &mut Case183<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_mul(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_tanh()?.split_tape();
     let (v2, t) = v1.clone().put_tape(t).try_mul(0.75)?.split_tape();
     let (p, t) = m.p.clone().put_tape(t).try_relu()?.split_tape();
     let (v3, t) = v2.clone().put_tape(t).try_mul(p.broadcast_like(v2.shape()))?.split_tape();
@@ -6035,7 +6035,7 @@ impl<E: Dtype, D: Device<E>> Case185<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
         #[checkpoint]
         let v2 = {
-            let v1 = v0 + v0;
+            let v1 = v0.tanh();
             #[checkpoint(keep)]
             let v2 = v1.tanh();
             v2
@@ -6048,7 +6048,7 @@ impl<E: Dtype, D: Device<E>> Case185<E, D> {
 
 fn plain_185(m: &mut Case185<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_add(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_tanh()?.split_tape();
     let (v2, t) = v1.clone().put_tape(t).try_tanh()?.split_tape();
     let (v3, t) = v2.clone().put_tape(t).try_sub(v0.clone())?.split_tape();
     Ok(v3.put_tape(t))
@@ -6070,7 +6070,7 @@ pub struct Case186<E: Dtype, D: Device<E>> {
 #[checkpointed]
 impl<E: Dtype, D: Device<E>> Case186<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
-        let v1 = v0 * v0;
+        let v1 = v0.cos();
         let mut v2 = v1;
         for block in &self.f1 {
             v2 = block.forward(v2) + v1;
@@ -6083,7 +6083,7 @@ impl<E: Dtype, D: Device<E>> Case186<E, D> {
 
 fn plain_186(m: &mut Case186<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_mul(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_cos()?.split_tape();
     let mut y = v1.clone().put_tape(t);
     for block in &mut m.f1.modules {
         y = block.try_forward_mut(y)?;
@@ -6176,7 +6176,7 @@ impl<E: Dtype, D: Device<E>> Case190<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
         #[checkpoint]
         let v3 = {
-            let v1 = v0 + v0;
+            let v1 = v0.sin();
             let v2 = v0 * v1;
             #[checkpoint(verify)]
             let v3 = v2 + v0;
@@ -6189,7 +6189,7 @@ impl<E: Dtype, D: Device<E>> Case190<E, D> {
 
 fn plain_190(m: &mut Case190<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_add(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_sin()?.split_tape();
     let (v2, t) = v0.clone().put_tape(t).try_mul(v1.clone())?.split_tape();
     let (v3, t) = v2.clone().put_tape(t).try_add(v0.clone())?.split_tape();
     let p = m.p.clone();
@@ -6408,7 +6408,7 @@ impl<E: Dtype, D: Device<E>> Case197<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
         let v1 = self.f1.forward(v0);
         let v2 = v1.tanh();
-        let v3 = v2 - v2;
+        let v3 = v2.tanh();
         let v4 = self.f0.forward(v3);
         let v5 = v4 + v1;
         let v6 = self.f1.forward(v4);
@@ -6428,7 +6428,7 @@ fn plain_197(m: &mut Case197<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
     let (v1, t) = m.f1.try_forward_mut(v0.clone().put_tape(t))?.split_tape();
     let (v2, t) = v1.clone().put_tape(t).try_tanh()?.split_tape();
-    let (v3, t) = v2.clone().put_tape(t).try_sub(v2.clone())?.split_tape();
+    let (v3, t) = v2.clone().put_tape(t).try_tanh()?.split_tape();
     let (v4, t) = m.f0.try_forward_mut(v3.clone().put_tape(t))?.split_tape();
     let (v5, t) = v4.clone().put_tape(t).try_add(v1.clone())?.split_tape();
     let (v6, t) = m.f1.try_forward_mut(v4.clone().put_tape(t))?.split_tape();
@@ -6468,7 +6468,7 @@ impl<E: Dtype, D: Device<E>> Case199<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
         let v1 = v0 - self.p.clone().relu().broadcast_like(v0.shape());
         let v2 = self.f1.forward(v1);
-        let v3 = v2 + v2;
+        let v3 = v2.square();
         #[checkpoint]
         let v4 = if self.gate > 0.5 { self.f0.forward(v0) } else { v0.sigmoid() };
         let mut v5 = v4;
@@ -6487,7 +6487,7 @@ fn plain_199(m: &mut Case199<f32, Cpu>, x: Traced) -> Forward {
     let (p, t) = m.p.clone().put_tape(t).try_relu()?.split_tape();
     let (v1, t) = v0.clone().put_tape(t).try_sub(p.broadcast_like(v0.shape()))?.split_tape();
     let (v2, t) = m.f1.try_forward_mut(v1.clone().put_tape(t))?.split_tape();
-    let (v3, t) = v2.clone().put_tape(t).try_add(v2.clone())?.split_tape();
+    let (v3, t) = v2.clone().put_tape(t).try_square()?.split_tape();
     let y = if m.gate > 0.5 { m.f0.try_forward_mut(v0.clone().put_tape(t))? } else { v0.clone().put_tape(t).try_sigmoid()? };
     let (v4, t) = y.split_tape();
     let mut y = v4.clone().put_tape(t);
@@ -6516,7 +6516,7 @@ pub struct Case200<E: Dtype, D: Device<E>> {
 impl<E: Dtype, D: Device<E>> Case200<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
         #[checkpoint]
-        let v1 = v0 + v0;
+        let v1 = v0.sigmoid();
         let v2 = self.helper(v1);
         let v3 = if self.gate > 0.5 { self.f0.forward(v2) } else { v2.tanh() };
         v3
@@ -6530,7 +6530,7 @@ impl<E: Dtype, D: Device<E>> Case200<E, D> {
 
 fn plain_200(m: &mut Case200<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_add(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_sigmoid()?.split_tape();
     let s = v1.clone().put_tape(t).try_sin()?;
     let (s, t) = many(&mut m.f0, s, plain_23)?.split_tape();
     let (v2, t) = v1.clone().put_tape(t).try_add(s)?.split_tape();
@@ -6720,12 +6720,12 @@ pub struct Case207<E: Dtype, D: Device<E>> {
 #[checkpointed]
 impl<E: Dtype, D: Device<E>> Case207<E, D> {
     fn forward<B: Dim>(&self, v0: Tensor<(B, Const<4>), E, D>) -> Tensor<(B, Const<4>), E, D> {
-        let v1 = v0 - v0;
+        let v1 = v0.tanh();
         #[checkpoint(keep)]
         let (v2, v3, v4) = {
             #[checkpoint]
             let v2 = self.f0.forward(v0);
-            let v3 = v2 * v2;
+            let v3 = v2.sin();
             #[checkpoint]
             let v4 = v3 + self.p.clone().tanh().broadcast_like(v3.shape());
             (v2, v3, v4)
@@ -6746,9 +6746,9 @@ impl<E: Dtype, D: Device<E>> Case207<E, D> {
 
 fn plain_207(m: &mut Case207<f32, Cpu>, x: Traced) -> Forward {
     let (v0, t) = x.split_tape();
-    let (v1, t) = v0.clone().put_tape(t).try_sub(v0.clone())?.split_tape();
+    let (v1, t) = v0.clone().put_tape(t).try_tanh()?.split_tape();
     let (v2, t) = m.f0.try_forward_mut(v0.clone().put_tape(t))?.split_tape();
-    let (v3, t) = v2.clone().put_tape(t).try_mul(v2.clone())?.split_tape();
+    let (v3, t) = v2.clone().put_tape(t).try_sin()?.split_tape();
     let (p, t) = m.p.clone().put_tape(t).try_tanh()?.split_tape();
     let (v4, t) = v3.clone().put_tape(t).try_add(p.broadcast_like(v3.shape()))?.split_tape();
     let (v5, t) = v4.clone().put_tape(t).try_mul(v3.clone())?.split_tape();
