@@ -40,7 +40,6 @@ pub fn measure() -> Result<Value, String> {
 fn declaration(layers: usize, run: usize) -> String {
     let mut source = format!(
         "//! {layers} layers, run {run}.
-use ckpt_runtime::checkpoint_sequential;
 use ckpt_runtime::prelude::*;
 
 checkpoint_sequential! {{ segments = {segments}; pub struct Deep {{\n",

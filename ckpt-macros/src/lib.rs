@@ -11,6 +11,7 @@ mod dispatch;
 mod expansions;
 mod flow;
 mod function;
+mod guard;
 mod hygiene;
 mod mark;
 mod options;
@@ -20,6 +21,8 @@ mod tensor_type;
 
 use proc_macro::TokenStream;
 
+use guard::guarded;
+
 /// Makes a struct of layers a checkpointed model: its fields run in order, and a field marked
 /// `#[checkpoint]` keeps no activations but computes them again in the backward pass.
 ///
@@ -27,7 +30,8 @@ use proc_macro::TokenStream;
 /// `allow(whole_model)`, `crate = ::path`.
 #[proc_macro_attribute]
 pub fn checkpointed(options: TokenStream, item: TokenStream) -> TokenStream {
-    dispatch::checkpointed(options.into(), item.into()).into()
+    let item: proc_macro2::TokenStream = item.into();
+    guarded(item.clone(), || dispatch::checkpointed(options.into(), item)).into()
 }
 
 /// What `#[checkpointed]` on a struct hands over to: a derive sees the fields after their `#[cfg]`s
@@ -35,7 +39,7 @@ pub fn checkpointed(options: TokenStream, item: TokenStream) -> TokenStream {
 #[doc(hidden)]
 #[proc_macro_derive(__CheckpointedStruct, attributes(__ckpt, checkpoint, param, buffer, scalar, skip, policy))]
 pub fn derive_checkpointed_struct(item: TokenStream) -> TokenStream {
-    declare::derive(item.into()).into()
+    guarded(Default::default(), || declare::derive(item.into())).into()
 }
 
 /// A run of layers cut into segments: as a type, as a struct with named layers, and as an
@@ -54,7 +58,7 @@ pub fn derive_checkpointed_struct(item: TokenStream) -> TokenStream {
 /// a type.
 #[proc_macro]
 pub fn checkpoint_sequential(input: TokenStream) -> TokenStream {
-    sequence::expand(input.into()).into()
+    guarded(Default::default(), || sequence::expand(input.into())).into()
 }
 
 /// Makes the body of a function one region: of its inside nothing is stored, and it is computed
@@ -114,7 +118,8 @@ pub fn checkpoint_sequential(input: TokenStream) -> TokenStream {
 /// function's), `allow(..)`, `dtype = E`, `device = D`, `crate = ::path`.
 #[proc_macro_attribute]
 pub fn checkpoint(options: TokenStream, item: TokenStream) -> TokenStream {
-    mark::attribute(options.into(), item.into()).into()
+    let item: proc_macro2::TokenStream = item.into();
+    guarded(item.clone(), || mark::attribute(options.into(), item)).into()
 }
 
 /// What `ckpt_runtime::checkpoint!` hands over to; a macro crate cannot give a macro the name of
@@ -136,7 +141,7 @@ pub fn checkpoint(options: TokenStream, item: TokenStream) -> TokenStream {
 #[doc(hidden)]
 #[proc_macro]
 pub fn checkpoint_call(input: TokenStream) -> TokenStream {
-    call::expand(input.into()).into()
+    guarded(Default::default(), || call::expand(input.into())).into()
 }
 
 /// Lets a struct or an enum cross a region's edge, field by field.
@@ -171,5 +176,5 @@ pub fn checkpoint_call(input: TokenStream) -> TokenStream {
 /// `#[boundary(tape = T)]`. `crate = ::path` names the run time.
 #[proc_macro_derive(Boundary, attributes(boundary))]
 pub fn derive_boundary(item: TokenStream) -> TokenStream {
-    boundary::derive(item.into()).into()
+    guarded(Default::default(), || boundary::derive(item.into())).into()
 }

@@ -260,7 +260,7 @@ macro_rules! __lend {
 mod tests {
     use dfdx::{prelude::*, tensor::Cpu};
 
-    use super::*;
+    use crate::SharedTape;
 
     fn kind<T>(_: &T) -> String {
         std::any::type_name::<T>().split('<').next().unwrap().rsplit("::").next().unwrap().to_owned()

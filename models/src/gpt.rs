@@ -4,7 +4,6 @@
 //! attention do with their layers is written as ordinary Rust, in impls that mark nothing since the
 //! blocks' region is around them. Initial weights are dfdx's.
 
-use ckpt_runtime::checkpointed;
 use ckpt_runtime::prelude::*;
 use dfdx::nn::modules::{Embedding, LayerNorm1D, Linear};
 

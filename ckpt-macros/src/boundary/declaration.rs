@@ -43,7 +43,7 @@ pub enum Tape {
     /// A type parameter.
     Parameter(Ident),
     /// This one.
-    Fixed(Type),
+    Fixed(Box<Type>),
 }
 
 /// A variant of an enum, or a struct.
@@ -116,7 +116,7 @@ impl Declaration {
             (Some(name), _) => Some(Tape::Parameter(name)),
             (None, Some(ty)) => Some(match name_of(ty) {
                 Some(name) if generics.type_params().any(|p| p.ident == *name) => Tape::Parameter(name.clone()),
-                _ => Tape::Fixed(ty.clone()),
+                _ => Tape::Fixed(Box::new(ty.clone())),
             }),
             (None, None) => bounded(&generics, &["Tape", "InputTape"]).map(Tape::Parameter),
         };

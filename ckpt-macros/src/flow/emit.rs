@@ -3,8 +3,8 @@
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::{
-    Attribute, FnArg, GenericParam, Generics, ImplItem, ImplItemFn, ItemImpl, ReturnType, Type, WhereClause,
-    parse_quote, visit_mut::VisitMut,
+    Attribute, FnArg, GenericParam, Generics, ImplItem, ImplItemFn, ItemImpl, ReceiverKind, ReturnType, Type,
+    WhereClause, parse_quote, visit_mut::VisitMut,
 };
 
 use super::{
@@ -288,8 +288,10 @@ impl Expansion {
             signature::share(&mut sig, &cx.roles, &cx.rt);
             output = super::types::retaped(&output, &cx.roles, tape.clone());
             let mut at = 0;
-            if let Some(FnArg::Receiver(_)) = sig.inputs.first() {
-                sig.inputs[0] = parse_quote!(&mut self);
+            if let Some(FnArg::Receiver(r)) = sig.inputs.first_mut()
+                && let ReceiverKind::Reference(_, _, mutable) = &mut r.kind
+            {
+                *mutable = Some(Default::default());
                 at = 1;
             }
             sig.inputs.insert(at, parse_quote!(__ckpt_tape: &#tape));
@@ -532,3 +534,6 @@ fn fallback(item: &ItemImpl) -> TokenStream {
 pub fn can_twin(m: &ImplItemFn) -> bool {
     matches!(signature::takes(&m.sig), Takes::Shared | Takes::Nothing)
 }
+
+#[cfg(test)]
+mod tests;

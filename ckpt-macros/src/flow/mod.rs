@@ -13,6 +13,8 @@ mod aliases;
 mod arguments;
 mod assigned;
 mod bounds;
+mod calls;
+mod crossing;
 mod emit;
 mod helpers;
 mod liveness;
@@ -23,14 +25,15 @@ mod rewrite;
 mod scope;
 mod selfuse;
 pub mod signature;
+mod sources;
 mod tensor_methods;
 pub mod types;
 
 use proc_macro2::{Ident, TokenStream};
 use syn::{Block, ExprMethodCall, Pat, Type};
 
+pub use calls::twin_name;
 pub use emit::expand_impl;
-pub use rewrite::twin_name;
 
 use crate::{diagnostic::Findings, options::Options, roles::Roles};
 
@@ -121,6 +124,8 @@ impl Context {
 #[derive(Clone, Debug)]
 pub struct Body {
     block: Block,
+    /// `self` as the user's code says it: it is hygienic.
+    itself: Ident,
     returns: Returns,
     locals: names::Locals,
     regions: Vec<regions::Region>,
@@ -175,7 +180,7 @@ impl Body {
         let mut locals = scope::resolve(&mut block, parameters, &cx.roles.dtype);
         aliases::expand(&mut block, &mut locals, &regions, cx);
         scope::lend(&block, &mut locals);
-        Self { block, returns, locals, regions }
+        Self { itself: places::itself(&block), block, returns, locals, regions }
     }
 
     /// How many regions are marked in it.

@@ -47,11 +47,6 @@ impl Locals {
         &mut self.0[id]
     }
 
-    /// All numbers.
-    pub fn ids(&self) -> std::ops::Range<LocalId> {
-        0..self.0.len()
-    }
-
     /// Puts the user's names back.
     pub fn restore(&self, tokens: TokenStream) -> TokenStream {
         tokens
@@ -167,8 +162,7 @@ fn captures(text: &str, mut rename: impl FnMut(&str) -> Option<String>) -> Strin
         let (name, spec) = inside.find(':').map_or((inside, ""), |c| inside.split_at(c));
         rename_word(name, &mut rename, &mut out);
         // Width and precision are names when a `$` follows.
-        let mut words = spec.split_inclusive('$').peekable();
-        while let Some(word) = words.next() {
+        for word in spec.split_inclusive('$') {
             let Some(body) = word.strip_suffix('$') else {
                 out.push_str(word);
                 break;

@@ -23,7 +23,11 @@ pub fn write(item: &ItemFn, signature: &Signature, body: &Body, cx: &Context) ->
     let functions = [writer.function(&attributes, false), writer.function(&attributes, true)];
     quote! {
         #(#cfgs)* #hidden
-        #(#cfgs)* #(#lints)* #[allow(clippy::multiple_bound_locations, clippy::too_many_arguments, clippy::type_complexity)]
+        #(#cfgs)* #(#lints)*
+        #[allow(
+            clippy::borrow_deref_ref, clippy::multiple_bound_locations, clippy::needless_pass_by_value,
+            clippy::too_many_arguments, clippy::type_complexity, clippy::unnecessary_wraps
+        )]
         const _: () = { #(#versions)* };
         #(#functions)*
     }
@@ -255,7 +259,7 @@ impl Writer<'_> {
             let name = argument(i, parameter);
             let value = value(*taped, &name);
             let as_it_is = matches!(pat, Pat::Ident(p) if p.mutability.is_none() && p.subpat.is_none());
-            if as_it_is && value.to_string() == name.to_string() {
+            if as_it_is && name == value.to_string() {
                 continue;
             }
             // In a region `mut` belongs to the binding inside.

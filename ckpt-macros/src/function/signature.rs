@@ -93,7 +93,9 @@ impl Signature {
     pub fn read(item: &ItemFn, options: &Options, findings: &mut Findings) -> Option<Self> {
         qualifiers(item, findings);
         let sig = &item.sig;
-        let roles = roles(item, options, findings)?;
+        // A method's are its impl's.
+        let roles = sig.receiver().is_none().then(|| roles(item, options, findings)).flatten();
+        let output = output(item, findings);
         let mut generics: Vec<GenericParam> = Vec::new();
         let mut lifetimes = Vec::new();
         for parameter in &sig.generics.params {
@@ -119,6 +121,8 @@ impl Signature {
             let mut named = ImplTraits(&mut generics);
             named.visit_type_mut(&mut argument.ty);
         }
+        // Without them nothing can be said of the tapes.
+        let roles = roles?;
         let mut tapes = Tapes::plan(&arguments, &roles);
         let parameters =
             arguments.into_iter().filter_map(|a| Parameter::read(a, &roles, &mut tapes, findings)).collect::<Vec<_>>();
@@ -130,7 +134,9 @@ impl Signature {
                 "take a `Tensor<S, E, D>` by value (or a `Tensor<S, usize, D>`, where the modules embed it)",
             );
         }
-        let (output, returns) = output(item, &roles, findings)?;
+        let (mut output, returns) = output?;
+        write_tape(&mut output, &tape_name(0), &roles);
+        let output = output.into_token_stream();
         let predicates =
             sig.generics.where_clause.iter().flat_map(|w| &w.predicates).map(ToTokens::to_token_stream).collect();
         let name = sig.ident.clone();
@@ -417,7 +423,8 @@ fn roles(item: &ItemFn, options: &Options, findings: &mut Findings) -> Option<Ro
     Roles::find(generics, options, &item.sig.ident, findings)
 }
 
-fn output(item: &ItemFn, roles: &Roles, findings: &mut Findings) -> Option<(TokenStream, Returns)> {
+/// What is returned, and whether in a `Result`.
+fn output(item: &ItemFn, findings: &mut Findings) -> Option<(Type, Returns)> {
     let ReturnType::Type(_, written) = &item.sig.output else {
         findings.push(
             codes::SIGNATURE,
@@ -427,7 +434,7 @@ fn output(item: &ItemFn, roles: &Roles, findings: &mut Findings) -> Option<(Toke
         );
         return None;
     };
-    let (mut ty, returns) = match value_of_result(written) {
+    let (ty, returns) = match value_of_result(written) {
         Some(value) => (value, Returns::Result),
         None => ((**written).clone(), Returns::Value),
     };
@@ -441,8 +448,7 @@ fn output(item: &ItemFn, roles: &Roles, findings: &mut Findings) -> Option<(Toke
     }
     borrows(&ty, findings);
     written_tapes(&ty, findings);
-    write_tape(&mut ty, &tape_name(0), roles);
-    Some((ty.to_token_stream(), returns))
+    Some((ty, returns))
 }
 
 /// The `T` of a `Result<T, _>`.

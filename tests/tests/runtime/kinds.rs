@@ -5,7 +5,7 @@
 //! are in `memory.rs`.
 
 use ckpt_runtime::{
-    __private::{call_mut, enter, leave, lend, segments_mut},
+    __private::{enter, leave, lend, segments_mut},
     Cause, Checkpoint, Concat, Plain, Policy, ReplaySafe, Scoped, Segments, Sequential, SharedTape, Site, last_failure,
     nn, region, with_policy,
 };
@@ -229,7 +229,7 @@ fn none_masks_integers_and_flags_among_the_inputs() {
     type Extras = (Option<Bare>, Option<Tensor<Rows, bool, Cpu>>, Tensor<Rank1<3>, usize, Cpu>, bool, u8);
     let dev = Cpu::seed_from_u64(1);
     let x = rows(&dev);
-    let mask = x.scalar_lt(0.0);
+    let mask = x.lt(0.0);
     for given in [true, false] {
         let tape = Tape::open();
         let shared: Shared = enter(x.leaky_trace(), &tape);

@@ -339,12 +339,12 @@ fn site() -> impl Strategy<Value = &'static Site> {
 fn policy() -> impl Strategy<Value = Option<Policy>> {
     prop_oneof![
         3 => Just(None),
-        Just(Some(Policy::keep())),
-        Just(Some(Policy::plain())),
-        Just(Some(Policy::checkpoint().verify(0.0))),
-        Just(Some(Policy::segments(1))),
-        Just(Some(Policy::each())),
-        Just(Some(Policy::checkpoint().region("Random.checkpoint", ckpt_runtime::Mode::Keep))),
+        1 => Just(Some(Policy::keep())),
+        1 => Just(Some(Policy::plain())),
+        1 => Just(Some(Policy::checkpoint().verify(0.0))),
+        1 => Just(Some(Policy::segments(1))),
+        1 => Just(Some(Policy::each())),
+        1 => Just(Some(Policy::checkpoint().region("Random.checkpoint", ckpt_runtime::Mode::Keep))),
     ]
 }
 
