@@ -37,7 +37,13 @@ mod tests {
 
     #[test]
     fn a_panic_keeps_the_item_and_says_whose_fault_it_is() {
-        let out = guarded(quote!(struct Mine;), || panic!("odd")).to_string();
+        let out = guarded(
+            quote!(
+                struct Mine;
+            ),
+            || panic!("odd"),
+        )
+        .to_string();
         assert!(out.starts_with("struct Mine ;"), "{out}");
         assert!(out.contains("CKPT099") && out.contains("odd"), "{out}");
     }
