@@ -361,13 +361,6 @@ impl Options {
 }
 
 impl Segments {
-    /// Where it was written.
-    pub fn span(&self) -> Span {
-        match self {
-            Self::Count(_, s) | Self::Each(s) => *s,
-        }
-    }
-
     /// The run-time value.
     pub fn to_value(&self, rt: &TokenStream) -> TokenStream {
         match self {

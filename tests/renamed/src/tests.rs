@@ -11,7 +11,7 @@ fn what_is_declared_trains() {
     let mut model = dev.build_module::<Net, f32>();
     let x: Tensor<Rank2<3, 4>, f32, _> = dev.sample_normal();
     let mut gradients = |policy: Policy| {
-        let traced = x.clone().traced(model.alloc_grads());
+        let traced = x.clone().leaky_trace();
         let gradients = with_policy(policy, || model.forward_mut(traced)).square().mean().backward();
         gradients.get(&x).array()
     };
