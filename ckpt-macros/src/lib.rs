@@ -11,6 +11,8 @@ mod dispatch;
 mod expansions;
 mod flow;
 mod function;
+#[cfg(test)]
+mod fuzz;
 mod guard;
 mod hygiene;
 mod mark;
