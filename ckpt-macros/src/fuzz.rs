@@ -64,7 +64,8 @@ const SEEDS: &[(&str, &str)] = &[
     ("", "name = \"attn\", keep, &mut self.attn, (x, Some(y))"),
 ];
 
-/// Words of the language that soup is made of.
+/// Words of the language that soup is made of. Without `_`, which syn reads as a field's name and the
+/// compiler refuses before any macro runs.
 const WORDS: &[&str] = &[
     "struct",
     "enum",
@@ -159,7 +160,6 @@ const WORDS: &[&str] = &[
     "<",
     ">",
     "@",
-    "_",
     "$",
     "{}",
     "()",
@@ -247,7 +247,7 @@ fn check(options: &TokenStream, item: &TokenStream) -> Result<(), TestCaseError>
         let Ok(expanded) = expanded else {
             return Err(TestCaseError::fail(format!("{} panicked on `{options}` `{item}`", entry.name)));
         };
-        let coded = expanded.contains("CKPT");
+        let coded = expanded.contains("\"CKPT0");
         let reads = TokenStream::from_str(&expanded).is_ok_and(|t| (entry.reads)(&t));
         prop_assert!(
             coded || reads,
@@ -296,7 +296,7 @@ fn the_seeds_work() {
         let tokens = |s: &str| TokenStream::from_str(s).expect("a seed is tokens");
         let takes = |entry: &&Entry| {
             let out = (entry.expand)(tokens(options), tokens(item)).to_string();
-            !out.contains("CKPT") && (entry.reads)(&tokens(&out))
+            !out.contains("\"CKPT0") && (entry.reads)(&tokens(&out))
         };
         assert!(ENTRIES.iter().any(|entry| takes(&entry)), "no macro takes seed {i}");
     }
