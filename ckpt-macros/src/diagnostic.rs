@@ -24,10 +24,28 @@ impl fmt::Display for Code {
 pub mod codes {
     use super::Code;
 
+    /// A tensor that is changed in place.
+    pub const IN_PLACE: Code = Code(1);
     /// Module state that a forward would change.
     pub const MODULE_STATE: Code = Code(2);
+    /// Something changed behind a shared reference.
+    pub const INTERIOR_MUTABILITY: Code = Code(3);
+    /// Input, output or logging.
+    pub const IO: Code = Code(4);
+    /// `unsafe`, or a global that is written.
+    pub const UNSAFE_CODE: Code = Code(5);
+    /// A value that comes out otherwise the second time.
+    pub const NOT_REPLAYABLE: Code = Code(6);
+    /// The tape taken off, replaced or run, or values read out of it.
+    pub const TAPE: Code = Code(7);
+    /// Another device or dtype.
+    pub const CONVERSION: Code = Code(8);
     /// A region's edge or body that the analysis cannot carry: a `return`, an outer `break`.
     pub const LEAVES_REGION: Code = Code(9);
+    /// Threads, channels, tasks.
+    pub const THREADS: Code = Code(10);
+    /// What a region cannot take in.
+    pub const CAPTURES: Code = Code(11);
     /// `segments` is zero, not a literal, or more than there are layers.
     pub const SEGMENTS: Code = Code(20);
     /// An option that does not exist, or does not exist here.

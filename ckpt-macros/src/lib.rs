@@ -1,6 +1,7 @@
 //! The procedural macros of ckpt. Use them through `ckpt-runtime`, which re-exports them.
 #![forbid(unsafe_code)]
 
+mod check;
 mod declare;
 mod diagnostic;
 mod direction;

@@ -87,7 +87,7 @@ pub struct Options {
 }
 
 /// What may stand in `allow(..)`.
-const ALLOWED: &[&str] = &["whole_model", "io", "interior_mutability", "in_place", "threads"];
+const ALLOWED: &[&str] = &["whole_model", "io", "interior_mutability", "in_place", "threads", "unsafe_code", "reading"];
 
 impl Options {
     /// Reads a comma-separated list until its end, or until a token that no option starts with

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use syn::{Attribute, Data, DeriveInput, Generics, Index, Member, Meta, Type, Visibility};
 
-use super::{CARRIER, generics, marks};
+use super::{CARRIER, generics};
 use crate::{
     diagnostic::{Findings, codes},
     hygiene::{numbered, spoken},
