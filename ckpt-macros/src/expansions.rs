@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::{declare, flow, sequence};
+use crate::{boundary, declare, flow, function, sequence};
 
 /// As rustfmt would have it.
 fn pretty(tokens: TokenStream) -> String {
@@ -132,4 +132,35 @@ fn forward_with_findings() {
             }
         }
     }));
+}
+
+#[test]
+fn boundary_of_a_struct() {
+    insta::assert_snapshot!(pretty(boundary::derive(quote! {
+        pub struct Qkv<S: Shape, E: Dtype, D: Device<E>, T> {
+            q: Tensor<S, E, D, T>,
+            #[boundary(plain)]
+            config: Config,
+        }
+    })));
+}
+
+#[test]
+fn function() {
+    insta::assert_snapshot!(pretty(function::expand(
+        quote!(verify),
+        syn::parse_quote! {
+            /// A feed-forward layer.
+            pub fn ffn<B: Dim, const M: usize, E: Dtype, D: Device<E>>(
+                l: &Linear<M, M, E, D>,
+                bn: &mut BatchNorm1D<M, E, D>,
+                x: Tensor<(B, Const<M>), E, D>,
+                residual: Tensor<(B, Const<M>), E, D>,
+                flag: bool,
+            ) -> Tensor<(B, Const<M>), E, D> {
+                let y = l.forward(bn.forward(x));
+                if flag { y + residual } else { y }
+            }
+        },
+    )));
 }

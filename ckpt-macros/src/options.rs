@@ -1,6 +1,6 @@
 //! The options of a mark, the same words everywhere: `segments = N`, `each`, `keep`, `plain`,
 //! `verify`, `verify(tolerance = ..)`, `name = ".."`, `allow(..)`, `crate = ::path`, and for
-//! declarations `builder = Name`, `dtype = E`, `device = D`, `forward = custom`.
+//! declarations `builder = Name`, `dtype = E`, `device = D`, `tape = T`, `forward = custom`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -30,6 +30,11 @@ pub const IMPL: Words = &["dtype", "device", "name", "allow", "crate"];
 pub const EXPRESSION: Words = &["keep", "plain", "verify", "name", "allow", "crate"];
 /// At the head of `checkpoint_sequential!`.
 pub const SEQUENCE: Words = &["segments", "each", "keep", "plain", "verify", "name", "allow", "builder", "crate"];
+
+/// On a type that derives `Boundary`.
+pub const BOUNDARY: Words = &["dtype", "device", "tape", "crate"];
+/// On a field of such a type.
+pub const BOUNDARY_FIELD: Words = &["plain"];
 
 /// How a run of layers is cut.
 #[derive(Clone, Debug)]
@@ -82,12 +87,15 @@ pub struct Options {
     pub dtype: Option<Ident>,
     /// `device = D`.
     pub device: Option<Ident>,
+    /// `tape = T`.
+    pub tape: Option<Ident>,
     /// `forward = custom`.
     pub custom_forward: bool,
 }
 
 /// What may stand in `allow(..)`.
-const ALLOWED: &[&str] = &["whole_model", "io", "interior_mutability", "in_place", "threads", "unsafe_code", "reading"];
+const ALLOWED: &[&str] =
+    &["whole_model", "nothing_marked", "io", "interior_mutability", "in_place", "threads", "unsafe_code", "reading"];
 
 impl Options {
     /// Reads a comma-separated list until its end, or until a token that no option starts with
@@ -267,6 +275,10 @@ impl Options {
                 input.parse::<Token![=]>()?;
                 self.device = Some(input.parse()?);
             }
+            "tape" => {
+                input.parse::<Token![=]>()?;
+                self.tape = Some(input.parse()?);
+            }
             "forward" => {
                 input.parse::<Token![=]>()?;
                 let what = input.call(Ident::parse_any)?;
@@ -350,13 +362,6 @@ impl Options {
 }
 
 impl Segments {
-    /// Where it was written.
-    pub fn span(&self) -> Span {
-        match self {
-            Self::Count(_, s) | Self::Each(s) => *s,
-        }
-    }
-
     /// The run-time value.
     pub fn to_value(&self, rt: &TokenStream) -> TokenStream {
         match self {

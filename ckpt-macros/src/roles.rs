@@ -4,7 +4,7 @@
 //! where-clause. Where bounds hide it, `dtype = E, device = D` says it.
 
 use proc_macro2::Ident;
-use syn::{GenericParam, Generics, TypeParamBound, WherePredicate};
+use syn::{Generics, TypeParamBound, WherePredicate};
 
 use crate::{
     diagnostic::{Findings, codes},
@@ -20,8 +20,10 @@ pub struct Roles {
     pub device: Ident,
 }
 
-const DTYPE_BOUNDS: &[&str] = &["Dtype", "Real"];
-const DEVICE_BOUNDS: &[&str] = &["Device", "Storage"];
+/// What bounds a dtype.
+pub const DTYPE_BOUNDS: &[&str] = &["Dtype", "Real"];
+/// What bounds a device.
+pub const DEVICE_BOUNDS: &[&str] = &["Device", "Storage"];
 
 impl Roles {
     /// Finds the roles in `generics`, or reports that there are none at `what` (the item's name).
@@ -66,28 +68,30 @@ fn role(generics: &Generics, named: Option<&Ident>, bounds: &[&str], findings: &
         }
         return Some(name.clone());
     }
+    bounded(generics, bounds)
+}
+
+/// The first type parameter that is bounded by one of `bounds`, inline or in the where-clause.
+pub fn bounded(generics: &Generics, bounds: &[&str]) -> Option<Ident> {
     let is = |b: &TypeParamBound| {
         matches!(b, TypeParamBound::Trait(t)
         if t.path.segments.last().is_some_and(|s| bounds.contains(&s.ident.to_string().as_str())))
     };
-    for parameter in &generics.params {
-        if let GenericParam::Type(p) = parameter
-            && p.bounds.iter().any(is)
-        {
-            return Some(p.ident.clone());
+    let inline = generics.type_params().find(|p| p.bounds.iter().any(is));
+    let clause = || generics.type_params().find(|p| bounds_of(generics, &p.ident).into_iter().any(is));
+    inline.or_else(clause).map(|p| p.ident.clone())
+}
+
+/// All that is asked of the type parameter `name`.
+pub fn bounds_of<'a>(generics: &'a Generics, name: &Ident) -> Vec<&'a TypeParamBound> {
+    let inline = generics.type_params().filter(|p| p.ident == *name).flat_map(|p| &p.bounds);
+    let clause = generics.where_clause.iter().flat_map(|w| &w.predicates).filter_map(|p| match p {
+        WherePredicate::Type(p) if matches!(&p.bounded_ty, syn::Type::Path(t) if t.path.is_ident(name)) => {
+            Some(&p.bounds)
         }
-    }
-    for predicate in generics.where_clause.iter().flat_map(|w| &w.predicates) {
-        if let WherePredicate::Type(p) = predicate
-            && let syn::Type::Path(path) = &p.bounded_ty
-            && let Some(name) = path.path.get_ident()
-            && generics.type_params().any(|t| t.ident == *name)
-            && p.bounds.iter().any(is)
-        {
-            return Some(name.clone());
-        }
-    }
-    None
+        _ => None,
+    });
+    inline.chain(clause.flatten()).collect()
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod combinators;
 mod context;
 mod failure;
 mod flow;
+mod function;
 mod gradients;
 pub mod memory;
 mod module;
@@ -29,7 +30,7 @@ mod sequence;
 mod tape;
 
 pub use boundary::{Boundary, Crossing, Edge, Plain, Retape};
-pub use ckpt_macros::{checkpoint_sequential, checkpointed};
+pub use ckpt_macros::{Boundary, checkpoint_sequential, checkpointed};
 pub use combinators::{AssumeReplaySafe, Checkpoint, Scoped};
 pub use context::Site;
 pub use failure::{Cause, Difference, Failure, Pass, last_failure};
@@ -45,6 +46,7 @@ pub use tape::{InputTape, SharedTape};
 
 /// All that a model needs, dfdx's prelude included.
 pub mod prelude {
+    pub use ckpt_macros::checkpoint;
     pub use dfdx::prelude::*;
 
     pub use crate::{
@@ -56,7 +58,7 @@ pub mod prelude {
 /// What expanded code calls. Not for people: it changes without notice.
 #[doc(hidden)]
 pub mod __private {
-    pub use ckpt_macros::__CheckpointedStruct;
+    pub use ckpt_macros::{__CheckpointedStruct, checkpoint_call};
     pub use dfdx;
 
     pub use crate::{
@@ -68,6 +70,7 @@ pub mod __private {
             blocks, blocks_mut, blocks_slice_mut, call_mut, call_ref, enter, infer, leave, replayed_mut, replayed_ref,
             segmented_loop,
         },
+        function::{Admits, CallerTape, hand_over},
         module::{checkpoint_mut, checkpoint_ref, field_mut, field_ref},
         policy::under,
         replay_safe::{require_cloneable, require_replay_safe},

@@ -209,7 +209,6 @@ macro_rules! __lend {
 mod tests {
     use dfdx::{prelude::*, tensor::Cpu};
 
-    use super::*;
     use crate::SharedTape;
 
     fn kind<T>(_: &T) -> String {

@@ -52,7 +52,8 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
     }
 
     /// A new tape that becomes part of the first one it is joined with.
-    pub(crate) fn floating() -> Self {
+    #[doc(hidden)]
+    pub fn floating() -> Self {
         Self::with_scope(None)
     }
 

@@ -2,5 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod gelu;
+pub mod gpt;
 pub mod loss;
+pub mod mode;

@@ -27,11 +27,7 @@ pub struct UnknownMode(pub String);
 
 impl fmt::Display for UnknownMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "unknown mode `{}`; the known ones are {KNOWN_MODES}",
-            self.0
-        )
+        write!(f, "unknown mode `{}`; the known ones are {KNOWN_MODES}", self.0)
     }
 }
 
@@ -84,12 +80,7 @@ mod tests {
 
     #[test]
     fn names_read_back() {
-        for mode in [
-            RunMode::Plain,
-            RunMode::Keep,
-            RunMode::Checkpoint,
-            RunMode::Sequential(3),
-        ] {
+        for mode in [RunMode::Plain, RunMode::Keep, RunMode::Checkpoint, RunMode::Sequential(3)] {
             assert_eq!(mode.to_string().parse(), Ok(mode));
         }
     }

@@ -1,13 +1,12 @@
-//! The GPT of `models::gpt` written by hand on dfdx (but for its GELU, whose gradient is wrong there): no macro, no region, dfdx's own tapes.
+//! The GPT of `models::gpt` written by hand on dfdx: no macro, no region, dfdx's own tapes. Only the
+//! GELU is ours, since dfdx's has a wrong gradient.
 //!
 //! It is the reference of the equivalence tests, so it makes the same operations in the same order
 //! as the declared model; a gradient of equal bits is then a fair demand.
 
+use ckpt_runtime::{Real, nn::Gelu};
 use dfdx::nn::modules::{Embedding, LayerNorm1D, Linear};
 use dfdx::prelude::*;
-use models::gelu::Gelu;
-use num_traits::Float;
-use rand_distr::uniform::SampleUniform;
 
 /// Attention of each position to itself and to those before it.
 #[derive(Clone, Debug)]
@@ -68,10 +67,8 @@ pub struct Gpt<
     pub head: Linear<D_MODEL, VOCAB, E, D>,
 }
 
-impl<const D_MODEL: usize, const HEADS: usize, E, D: Device<E>> TensorCollection<E, D>
+impl<const D_MODEL: usize, const HEADS: usize, E: Real, D: Device<E>> TensorCollection<E, D>
     for CausalAttention<D_MODEL, HEADS, E, D>
-where
-    E: Dtype + Float + SampleUniform,
 {
     type To<E2: Dtype, D2: Device<E2>> = CausalAttention<D_MODEL, HEADS, E2, D2>;
 
@@ -88,10 +85,8 @@ where
     }
 }
 
-impl<const D_MODEL: usize, const HEADS: usize, const FF: usize, E, D: Device<E>> TensorCollection<E, D>
+impl<const D_MODEL: usize, const HEADS: usize, const FF: usize, E: Real, D: Device<E>> TensorCollection<E, D>
     for Block<D_MODEL, HEADS, FF, E, D>
-where
-    E: Dtype + Float + SampleUniform,
 {
     type To<E2: Dtype, D2: Device<E2>> = Block<D_MODEL, HEADS, FF, E2, D2>;
 
@@ -109,9 +104,8 @@ where
     }
 }
 
-impl<const SEQ: usize, const D_MODEL: usize, E, D: Device<E>> TensorCollection<E, D> for Positions<SEQ, D_MODEL, E, D>
-where
-    E: Dtype + Float + SampleUniform,
+impl<const SEQ: usize, const D_MODEL: usize, E: Real, D: Device<E>> TensorCollection<E, D>
+    for Positions<SEQ, D_MODEL, E, D>
 {
     type To<E2: Dtype, D2: Device<E2>> = Positions<SEQ, D_MODEL, E2, D2>;
 
@@ -130,11 +124,9 @@ impl<
     const D_MODEL: usize,
     const HEADS: usize,
     const FF: usize,
-    E,
+    E: Real,
     D: Device<E>,
 > TensorCollection<E, D> for Gpt<LAYERS, VOCAB, SEQ, D_MODEL, HEADS, FF, E, D>
-where
-    E: Dtype + Float + SampleUniform,
 {
     type To<E2: Dtype, D2: Device<E2>> = Gpt<LAYERS, VOCAB, SEQ, D_MODEL, HEADS, FF, E2, D2>;
 
@@ -152,7 +144,7 @@ where
     }
 }
 
-impl<const SEQ: usize, const D_MODEL: usize, B: Dim, E: Dtype, D: Device<E>, T: Tape<E, D>>
+impl<const SEQ: usize, const D_MODEL: usize, B: Dim, E: Real, D: Device<E>, T: Tape<E, D>>
     Module<Tensor<(B, Const<SEQ>, Const<D_MODEL>), E, D, T>> for Positions<SEQ, D_MODEL, E, D>
 {
     type Output = Tensor<(B, Const<SEQ>, Const<D_MODEL>), E, D, T>;
@@ -164,10 +156,8 @@ impl<const SEQ: usize, const D_MODEL: usize, B: Dim, E: Dtype, D: Device<E>, T: 
     }
 }
 
-impl<const D_MODEL: usize, const HEADS: usize, B: Dim, S: Dim, E: Dtype, D: Device<E>, T>
+impl<const D_MODEL: usize, const HEADS: usize, B: Dim, S: Dim, E: Real, D: Device<E>, T: Tape<E, D>>
     Module<Tensor<(B, S, Const<D_MODEL>), E, D, T>> for CausalAttention<D_MODEL, HEADS, E, D>
-where
-    T: Tape<E, D>,
 {
     type Output = Tensor<(B, S, Const<D_MODEL>), E, D, T>;
     type Error = D::Err;
@@ -176,7 +166,8 @@ where
         let (b, s, _) = *x.shape();
         let by_head = (b, s, HEADS, D_MODEL / HEADS);
         let mask = x.device().try_upper_tri_like(&(s, s), E::from_f64(f64::NEG_INFINITY).unwrap(), 1)?;
-        let q = self.q.try_forward(x.with_empty_tape())?;
+        let scale = E::from_f64(1.0 / ((D_MODEL / HEADS) as f64).sqrt()).unwrap();
+        let q = self.q.try_forward(x.with_empty_tape())?.try_mul(scale)?;
         let k = self.k.try_forward(x.with_empty_tape())?;
         let v = self.v.try_forward(x)?;
         let q = q.try_reshape_like(&by_head)?;
@@ -186,8 +177,7 @@ where
         let k = k.try_permute::<_, Axes4<0, 2, 3, 1>>()?;
         let v = v.try_permute::<_, Axes4<0, 2, 1, 3>>()?;
 
-        let scale = E::from_f64(1.0 / ((D_MODEL / HEADS) as f64).sqrt()).unwrap();
-        let scores = q.try_matmul(k)?.try_mul(scale)?;
+        let scores = q.try_matmul(k)?;
         let mask = mask.try_broadcast_like(&(b, HEADS, s, s))?;
         let weights = scores.try_add(mask)?.try_softmax::<Axis<3>>()?;
 
@@ -198,10 +188,8 @@ where
     }
 }
 
-impl<const D_MODEL: usize, const HEADS: usize, const FF: usize, B: Dim, S: Dim, E: Dtype, D: Device<E>, T>
+impl<const D_MODEL: usize, const HEADS: usize, const FF: usize, B: Dim, S: Dim, E: Real, D: Device<E>, T: Tape<E, D>>
     Module<Tensor<(B, S, Const<D_MODEL>), E, D, T>> for Block<D_MODEL, HEADS, FF, E, D>
-where
-    T: Tape<E, D>,
 {
     type Output = Tensor<(B, S, Const<D_MODEL>), E, D, T>;
     type Error = D::Err;
@@ -223,12 +211,10 @@ impl<
     const HEADS: usize,
     const FF: usize,
     B: Dim,
-    E: Dtype,
+    E: Real,
     D: Device<E>,
-    T,
-> Module<Tensor<(B, Const<SEQ>), usize, D, T>> for Gpt<LAYERS, VOCAB, SEQ, D_MODEL, HEADS, FF, E, D>
-where
     T: Tape<E, D>,
+> Module<Tensor<(B, Const<SEQ>), usize, D, T>> for Gpt<LAYERS, VOCAB, SEQ, D_MODEL, HEADS, FF, E, D>
 {
     type Output = Tensor<(B, Const<SEQ>, Const<VOCAB>), E, D, T>;
     type Error = D::Err;

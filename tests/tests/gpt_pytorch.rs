@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use ::safetensors::SafeTensors;
-use dfdx::prelude::*;
+use ckpt_runtime::prelude::*;
 use models::loss::token_cross_entropy;
 use tests::{gradients, plain_gpt};
 
@@ -12,6 +12,7 @@ const VOCAB: usize = 11;
 const SEQ: usize = 8;
 const BATCH: usize = 2;
 
+type DeclaredGpt<E> = models::gpt::Gpt<2, VOCAB, SEQ, 16, 2, 32, E, Cpu>;
 type PlainGpt<E> = plain_gpt::Gpt<2, VOCAB, SEQ, 16, 2, 32, E, Cpu>;
 type Tokens<T = NoneTape> = Tensor<(usize, Const<SEQ>), usize, Cpu, T>;
 type Logits<E, T> = Tensor<(usize, Const<SEQ>, Const<VOCAB>), E, Cpu, T>;
@@ -96,18 +97,32 @@ where
     }
 }
 
-#[test]
-fn the_plain_gpt_agrees_in_f64() {
-    let dev = Cpu::default();
-    let mut model = PlainGpt::<f64>::build(&dev);
+/// The fixture's weights in a model of f64.
+fn loaded<M>(dev: &Cpu) -> M
+where
+    M: TensorCollection<f64, Cpu, To<f64, Cpu> = M>,
+{
+    let mut model = M::build(dev);
     model.load_safetensors(Torch::path()).unwrap();
+    model
+}
+
+#[test]
+fn the_plain_gpt_agrees() {
+    let dev = Cpu::default();
+    let model = loaded::<PlainGpt<f64>>(&dev);
+    check(&dev, model.to_dtype::<f32>(), 1e-5);
     check(&dev, model, 1e-12);
 }
 
 #[test]
-fn the_plain_gpt_agrees_in_f32() {
+fn the_declared_gpt_agrees_in_every_mode() {
     let dev = Cpu::default();
-    let mut model = PlainGpt::<f64>::build(&dev);
-    model.load_safetensors(Torch::path()).unwrap();
-    check(&dev, model.to_dtype::<f32>(), 1e-5);
+    let model = loaded::<DeclaredGpt<f64>>(&dev);
+    for policy in [Policy::plain(), Policy::keep(), Policy::checkpoint(), Policy::segments(1), Policy::segments(2)] {
+        with_policy(policy, || {
+            check(&dev, model.to_dtype::<f32>(), 1e-5);
+            check(&dev, model.clone(), 1e-12);
+        });
+    }
 }

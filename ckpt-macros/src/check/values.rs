@@ -69,7 +69,7 @@ impl<'a> Values<'a> {
         let mut values = Self { locals, cx, known: BTreeMap::new() };
         for (pat, ty) in &parameters.values {
             if let Pat::Ident(p) = pat
-                && let Some(id) = locals.ids().find(|id| locals.get(*id).name == p.ident)
+                && let Some(id) = locals.first_named(&p.ident)
             {
                 let sort = of_type(ty, &cx.roles);
                 values.known.insert(id, Known { sort, field: None, depth: 0, borrows: None });

@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Span, TokenTree};
-use quote::ToTokens;
 use syn::{
     Block, Expr, Lit, Macro, Pat, Stmt, parse_quote,
     visit::Visit,
@@ -263,6 +262,8 @@ impl VisitMut for Expander<'_> {
 
 #[cfg(test)]
 mod tests {
+    use quote::ToTokens;
+
     use super::*;
     use crate::flow::{Parameters, scope, tests::context};
 

@@ -3,8 +3,8 @@
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::{
-    Attribute, FnArg, GenericParam, Generics, ImplItem, ImplItemFn, ItemImpl, ReturnType, Type, WhereClause,
-    parse_quote, visit_mut::VisitMut,
+    Attribute, FnArg, GenericParam, Generics, ImplItem, ImplItemFn, ItemImpl, ReceiverKind, ReturnType, Type,
+    WhereClause, parse_quote, visit_mut::VisitMut,
 };
 
 use super::{
@@ -127,12 +127,12 @@ impl Expansion {
         }
         split.changes_state(forward.item.sig.ident.clone(), findings);
         let marked = forward.body.regions() + twins.iter().map(|t| t.body.regions()).sum::<usize>();
-        if marked == 0 {
+        if marked == 0 && !options.allows("nothing_marked") {
             findings.push(
                 codes::NOTHING_MARKED,
                 &forward.item.sig.ident,
                 "nothing in this impl is marked",
-                "write `#[checkpoint]` on a `let`, a block or a loop of the forward",
+                "write `#[checkpoint]` on a `let`, a block or a loop of the forward, or, for a part of a larger model that marks it there, `#[checkpointed(allow(nothing_marked))]` on the impl",
             );
         }
         let is_twin = |name: &Ident| twins.iter().any(|t| t.item.sig.ident == *name);
@@ -297,8 +297,10 @@ impl Expansion {
             signature::share(&mut sig, &cx.roles, &cx.rt);
             output = super::types::retaped(&output, &cx.roles, tape.clone());
             let mut at = 0;
-            if let Some(FnArg::Receiver(_)) = sig.inputs.first() {
-                sig.inputs[0] = parse_quote!(&mut self);
+            if let Some(FnArg::Receiver(r)) = sig.inputs.first_mut()
+                && let ReceiverKind::Reference(_, _, mutable) = &mut r.kind
+            {
+                *mutable = Some(Default::default());
                 at = 1;
             }
             sig.inputs.insert(at, parse_quote!(__ckpt_tape: &#tape));
@@ -541,3 +543,6 @@ fn fallback(item: &ItemImpl) -> TokenStream {
 pub fn can_twin(m: &ImplItemFn) -> bool {
     matches!(signature::takes(&m.sig), Takes::Shared | Takes::Nothing)
 }
+
+#[cfg(test)]
+mod tests;

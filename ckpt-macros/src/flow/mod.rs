@@ -13,6 +13,8 @@ mod aliases;
 pub mod arguments;
 pub mod assigned;
 mod bounds;
+mod calls;
+mod crossing;
 mod emit;
 mod helpers;
 mod liveness;
@@ -23,14 +25,15 @@ mod rewrite;
 pub mod scope;
 mod selfuse;
 pub mod signature;
+mod sources;
 pub mod tensor_methods;
 pub mod types;
 
 use proc_macro2::{Ident, TokenStream};
 use syn::{Block, ExprMethodCall, Pat, Type};
 
+pub use calls::twin_name;
 pub use emit::expand_impl;
-pub use rewrite::twin_name;
 
 use crate::{check, diagnostic::Findings, options::Options, roles::Roles};
 
@@ -125,6 +128,8 @@ impl Context {
 #[derive(Clone, Debug)]
 pub struct Body {
     block: Block,
+    /// `self` as the user's code says it: it is hygienic.
+    itself: Ident,
     returns: Returns,
     locals: names::Locals,
     regions: Vec<regions::Region>,
@@ -180,7 +185,7 @@ impl Body {
         check::body(&check::Subject { block: &block, locals: &locals, regions: &regions, parameters, cx }, findings);
         aliases::expand(&mut block, &mut locals, &regions, cx);
         scope::lend(&block, &mut locals);
-        Self { block, returns, locals, regions }
+        Self { itself: places::itself(&block), block, returns, locals, regions }
     }
 
     /// How many regions are marked in it.

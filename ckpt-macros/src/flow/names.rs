@@ -42,14 +42,15 @@ impl Locals {
         &self.0[id]
     }
 
+    /// The first local of this name: of the parameters each comes before all else that may be
+    /// called so.
+    pub fn first_named(&self, name: &Ident) -> Option<LocalId> {
+        self.0.iter().position(|local| local.name == *name)
+    }
+
     /// The local of this number.
     pub fn get_mut(&mut self, id: LocalId) -> &mut Local {
         &mut self.0[id]
-    }
-
-    /// All numbers.
-    pub fn ids(&self) -> std::ops::Range<LocalId> {
-        0..self.0.len()
     }
 
     /// Puts the user's names back.
@@ -167,8 +168,7 @@ fn captures(text: &str, mut rename: impl FnMut(&str) -> Option<String>) -> Strin
         let (name, spec) = inside.find(':').map_or((inside, ""), |c| inside.split_at(c));
         rename_word(name, &mut rename, &mut out);
         // Width and precision are names when a `$` follows.
-        let mut words = spec.split_inclusive('$').peekable();
-        while let Some(word) = words.next() {
+        for word in spec.split_inclusive('$') {
             let Some(body) = word.strip_suffix('$') else {
                 out.push_str(word);
                 break;

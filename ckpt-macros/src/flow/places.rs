@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use proc_macro2::{Span, TokenTree};
+use quote::ToTokens;
 use syn::{Block, Expr, Macro, Member, Pat, visit::Visit};
 
 use super::{
@@ -41,6 +43,18 @@ pub fn root(e: &Expr) -> Option<Root> {
 /// Whether `e` is `self`.
 pub fn is_self(e: &Expr) -> bool {
     matches!(e, Expr::Path(p) if p.path.is_ident("self"))
+}
+
+/// The `self` of a block, with the span that it has there.
+pub fn itself(block: &Block) -> syn::Ident {
+    fn find(tokens: proc_macro2::TokenStream) -> Option<syn::Ident> {
+        tokens.into_iter().find_map(|t| match t {
+            TokenTree::Ident(i) if i == "self" => Some(i),
+            TokenTree::Group(g) => find(g.stream()),
+            _ => None,
+        })
+    }
+    find(block.to_token_stream()).unwrap_or_else(|| syn::Ident::new("self", Span::call_site()))
 }
 
 /// The place itself, without the parentheses and borrows around it.
@@ -185,6 +199,10 @@ impl<'ast> Visit<'ast> for Borrows {
 
     fn visit_expr_for_loop(&mut self, l: &'ast syn::ExprForLoop) {
         self.binding(&l.pat, &l.expr);
+        // A slice of modules that is a parameter is a borrow already.
+        if let (Expr::Path(_), Some(root @ Root::Local(_))) = (&*l.expr, root(&l.expr)) {
+            self.bindings.push(Borrow { ids: bound(&l.pat), root });
+        }
         syn::visit::visit_expr_for_loop(self, l);
     }
 

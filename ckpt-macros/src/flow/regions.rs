@@ -1,13 +1,14 @@
 //! The marks of a body: `#[checkpoint]` on a `let`, a block or a `for`, and the two expression
 //! macros, which become marked blocks here so that one path carries them all.
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, Span};
 use quote::{format_ident, quote};
 use syn::{
     Attribute, Block, Expr, ExprBlock, Macro, Pat, Stmt, Token,
     parse::{ParseStream, Parser},
     parse_quote,
     punctuated::Punctuated,
+    spanned::Spanned,
     visit::Visit,
     visit_mut::{self, VisitMut},
 };
@@ -27,6 +28,8 @@ pub struct Region {
     pub options: Options,
     /// Its name, unless the options give another.
     pub name: String,
+    /// Where it is marked.
+    pub span: Span,
 }
 
 impl Region {
@@ -72,7 +75,7 @@ pub fn read(
     reader.visit_block_mut(block);
     let mut regions = reader.regions;
     if let Some(options) = whole {
-        regions.push(Region { options: options.clone(), name: cx.owner.clone() });
+        regions.push(Region { options: options.clone(), name: cx.owner.clone(), span: Span::call_site() });
         wrap(block, regions.len() - 1, returns, cx);
     }
     regions
@@ -133,12 +136,12 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn add(&mut self, options: Options, base: &str) -> usize {
+    fn add(&mut self, options: Options, base: &str, span: Span) -> usize {
         let name = format!("{}.{base}", self.cx.owner);
         let again = |n: &str| n == name || n.strip_prefix(&name).is_some_and(|rest| rest.starts_with('#'));
         let same = self.regions.iter().filter(|r| again(&r.name)).count();
         let name = if same == 0 { name } else { format!("{name}#{}", same + 1) };
-        self.regions.push(Region { options, name });
+        self.regions.push(Region { options, name, span });
         self.regions.len() - 1
     }
 
@@ -148,7 +151,8 @@ impl Reader<'_> {
             return;
         };
         let options = Options::of_attribute(&attrs[at], words, self.findings);
-        attrs[at] = mark(self.add(options, base));
+        let span = attrs[at].path().span();
+        attrs[at] = mark(self.add(options, base, span));
         if let Some(second) = attrs.iter().find(|a| is_mark(a)) {
             self.findings.push(codes::OPTION_TWICE, second, "this is marked twice", "keep one of the marks");
             attrs.retain(|a| !is_mark(a));
@@ -184,7 +188,7 @@ impl Reader<'_> {
             .unzip();
         let module = places::bare(&module);
         let call: Expr = parse_quote!(#module.forward(#(#inputs),*));
-        let region = marked(self.add(options, &name), parse_quote!({ #call }));
+        let region = marked(self.add(options, &name, mac.path.span()), parse_quote!({ #call }));
         let lets: Vec<_> = lets.into_iter().flatten().collect();
         Some(if lets.is_empty() { region } else { parse_quote!({ #(#lets)* #region }) })
     }
@@ -246,7 +250,7 @@ impl Reader<'_> {
             }
             let name =
                 if end - start == 1 { names[start].clone() } else { format!("{}..{}", names[start], names[end - 1]) };
-            let region = marked(self.add(options, &name), parse_quote!({ #call }));
+            let region = marked(self.add(options, &name, mac.path.span()), parse_quote!({ #call }));
             if segment + 1 == k {
                 statements.push(Stmt::Expr(region, None));
             } else {
@@ -417,104 +421,4 @@ fn names(pat: &Pat) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{diagnostic::Code, flow::tests::context};
-
-    fn read_marks(mut block: Block) -> (Vec<String>, Vec<Code>) {
-        let mut f = Findings::new();
-        let regions = read(&mut block, None, Returns::Value, &context(), &mut f);
-        (regions.into_iter().map(|r| r.name).collect(), f.codes())
-    }
-
-    fn found(block: Block) -> Vec<Code> {
-        read_marks(block).1
-    }
-
-    #[test]
-    fn regions_are_named_after_what_they_make() {
-        let (names, codes) = read_marks(parse_quote!({
-            #[checkpoint]
-            let h = f();
-            #[checkpoint(keep)]
-            let (a, b) = g();
-            #[checkpoint]
-            let h = k();
-            #[checkpoint]
-            {
-                h;
-            }
-            #[checkpoint(segments = 2)]
-            for b in &self.blocks {}
-            checkpoint!(self.attn, x)?;
-            checkpoint_sequential!(segments = 2, x, self.a, self.b, self.c)?
-        }));
-        assert_eq!(codes, []);
-        let expected = ["h", "a_b", "h#2", "block", "blocks", "attn", "a..b", "c"];
-        assert_eq!(names, expected.map(|n| format!("Net.{n}")));
-    }
-
-    #[test]
-    fn a_mark_stands_only_where_a_region_can_be_made() {
-        let table: &[(Block, Code)] = &[
-            (
-                parse_quote!({
-                    #[checkpoint]
-                    let h;
-                }),
-                codes::MISPLACED_MARK,
-            ),
-            (
-                parse_quote!({
-                    #[checkpoint]
-                    if c {
-                        f()
-                    }
-                }),
-                codes::MISPLACED_MARK,
-            ),
-            (
-                parse_quote!({
-                    #[checkpoint]
-                    f(x);
-                }),
-                codes::MISPLACED_MARK,
-            ),
-            (
-                parse_quote!({
-                    #[checkpoint(each)]
-                    for (i, b) in self.blocks.iter().enumerate() {}
-                }),
-                codes::MISPLACED_MARK,
-            ),
-            (
-                parse_quote!({
-                    #[checkpoint(each)]
-                    let h = f();
-                }),
-                codes::UNKNOWN_OPTION,
-            ),
-            (
-                parse_quote!({
-                    checkpoint!(self.attn);
-                }),
-                codes::SYNTAX,
-            ),
-            (
-                parse_quote!({
-                    checkpoint!(f(x), x);
-                }),
-                codes::SYNTAX,
-            ),
-            (
-                parse_quote!({
-                    checkpoint_sequential!(segments = 3, x, self.a, self.b);
-                }),
-                codes::SEGMENTS,
-            ),
-        ];
-        for (block, code) in table {
-            assert_eq!(found(block.clone()), [*code], "{}", quote!(#block));
-        }
-    }
-}
+mod tests;

@@ -1,17 +1,18 @@
 //! Dropout whose mask is replayed in a recompute and never stored.
 
-use std::any::Any;
-
 use dfdx::{
     nn::{BuildOnDevice, Module, ModuleVisitor, NonMutableModule, ScalarOptions, TensorCollection, ZeroSizedModule},
     shapes::{Dtype, HasShape, Shape},
-    tensor::{Cpu, NoneTape, OwnedTape, PutTape, SplitTape, Storage, Tape, Tensor, TensorFromVec},
+    tensor::{NoneTape, OwnedTape, PutTape, SplitTape, Storage, Tape, Tensor, TensorFromVec},
     tensor_ops::{Device, ReshapeTo, TryMul},
 };
 use rayon::prelude::*;
 
-use super::philox;
-use crate::{Real, ReplaySafe, SharedTape, Stateless, context::Site, region, replay};
+use super::{
+    heap::{heap, heap_mut, is_heap},
+    philox,
+};
+use crate::{Boundary, Real, ReplaySafe, SharedTape, Stateless, context::Site, region, replay};
 
 /// Zeroes each element with probability `p` in training and scales the others by `1 / (1 - p)`;
 /// hands its input through in inference. `torch.nn.Dropout`; Srivastava et al. (2014).
@@ -112,24 +113,42 @@ impl<E: Real, D: Device<E>> DropoutTape<E, D> for NoneTape {
 
 impl<E: Real, D: Device<E>> DropoutTape<E, D> for OwnedTape<E, D> {
     fn dropout<S: Shape>(x: Tensor<S, E, D, Self>, p: f64) -> Result<Tensor<S, E, D, Self>, D::Err> {
-        assert!((0.0..=1.0).contains(&p), "dropout's probability must be in [0, 1], not {p}");
-        if p == 0.0 {
-            return Ok(x);
-        }
-        if <dyn Any>::downcast_ref::<Cpu>(x.device()).is_some() {
-            let seed = replay::draw(x.device());
-            return on_the_heap(x, Mask { seed, p });
-        }
-        const SITE: Site = Site::new("Dropout");
-        region(&SITE, &SharedTape::open(), (), (x, p), |_, (), (x, p)| {
-            let device = x.device().clone();
-            let mask = Mask { seed: replay::draw(&device), p };
-            let shape = *x.shape();
-            let mut host = vec![E::ONE; shape.num_elements()];
-            mask.apply(&mut host);
-            x.try_mul(<D as TensorFromVec<E>>::try_tensor_from_vec(&device, host, shape)?)
-        })
+        drop_elements(x, p, &SharedTape::open())
     }
+}
+
+impl<E: Real, D: Device<E>> DropoutTape<E, D> for SharedTape<E, D> {
+    fn dropout<S: Shape>(x: Tensor<S, E, D, Self>, p: f64) -> Result<Tensor<S, E, D, Self>, D::Err> {
+        let (x, tape) = x.split_tape();
+        drop_elements(x.put_tape(tape.clone()), p, &tape)
+    }
+}
+
+fn drop_elements<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    x: Tensor<S, E, D, T>,
+    p: f64,
+    tape: &SharedTape<E, D>,
+) -> Result<Tensor<S, E, D, T>, D::Err>
+where
+    Tensor<S, E, D, T>: Boundary<E, D>,
+{
+    assert!((0.0..=1.0).contains(&p), "dropout's probability must be in [0, 1], not {p}");
+    if p == 0.0 {
+        return Ok(x);
+    }
+    if is_heap(x.device()) {
+        let seed = replay::draw(x.device());
+        return on_the_heap(x, Mask { seed, p });
+    }
+    const SITE: Site = Site::new("Dropout");
+    region(&SITE, tape, (), (x, p), |_, (), (x, p)| {
+        let device = x.device().clone();
+        let mask = Mask { seed: replay::draw(&device), p };
+        let shape = *x.shape();
+        let mut host = vec![E::ONE; shape.num_elements()];
+        mask.apply(&mut host);
+        x.try_mul(<D as TensorFromVec<E>>::try_tensor_from_vec(&device, host, shape)?)
+    })
 }
 
 /// Elements a parallel piece of work handles; a multiple of a Philox block's four.
@@ -188,10 +207,10 @@ impl Mask {
 }
 
 /// The operation on dfdx's `Cpu`: one pass over the data each way, and only the seed on the tape.
-fn on_the_heap<S: Shape, E: Real, D: Device<E>>(
-    x: Tensor<S, E, D, OwnedTape<E, D>>,
+fn on_the_heap<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    x: Tensor<S, E, D, T>,
     mask: Mask,
-) -> Result<Tensor<S, E, D, OwnedTape<E, D>>, D::Err> {
+) -> Result<Tensor<S, E, D, T>, D::Err> {
     // A permuted or broadcast input is laid out first, so that the buffers below run in step.
     let (x, mut tape) = x.try_contiguous()?.split_tape();
     let mut values = vec![E::zero(); x.shape().num_elements()];
@@ -208,14 +227,4 @@ fn on_the_heap<S: Shape, E: Real, D: Device<E>>(
         Ok(())
     });
     Ok(y.put_tape(tape))
-}
-
-/// The elements of a buffer of dfdx's `Cpu`.
-fn heap<E: Real, D: Device<E>>(buffer: &<D as Storage<E>>::Vec) -> &[E] {
-    <dyn Any>::downcast_ref::<<Cpu as Storage<E>>::Vec>(buffer).expect("a buffer of the Cpu")
-}
-
-/// The elements of a buffer of dfdx's `Cpu`, to change.
-fn heap_mut<E: Real, D: Device<E>>(buffer: &mut <D as Storage<E>>::Vec) -> &mut [E] {
-    (buffer as &mut dyn Any).downcast_mut::<<Cpu as Storage<E>>::Vec>().expect("a buffer of the Cpu")
 }

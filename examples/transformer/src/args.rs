@@ -13,8 +13,8 @@ each mode costs in memory and time.
 cargo run --release -p transformer -- [OPTIONS]
 
   --text FILE       train on this UTF-8 text instead of the first book of De finibus
-  --steps N         optimizer steps (400; 0 only samples and measures)
-  --batch N         sequences a batch (16)
+  --steps N         optimizer steps (1000; 0 only samples and measures)
+  --batch N         sequences a batch (8)
   --accumulate N    batches whose gradients are added up before a step (1)
   --mode MODE       plain, keep, checkpoint or sequential:K: train and measure in this mode alone
                     (by default: train with checkpoint, then measure plain, keep, checkpoint, sequential:3)
@@ -43,8 +43,8 @@ impl Default for Args {
     fn default() -> Self {
         Self {
             text: None,
-            steps: 400,
-            batch: 16,
+            steps: 1000,
+            batch: 8,
             accumulate: 1,
             mode: None,
             dropout: 0.0,
@@ -80,9 +80,7 @@ impl Args {
                 return Err(unknown(&word));
             };
             let option = option.to_owned();
-            let mut value = || -> Result<_, String> {
-                parser.value().map_err(|e| e.to_string())
-            };
+            let mut value = || -> Result<_, String> { parser.value().map_err(|e| e.to_string()) };
             match option.as_str() {
                 "text" => args.text = Some(value()?.into()),
                 "steps" => args.steps = number(&option, &value()?)?,
@@ -128,22 +126,15 @@ fn at_least_one(option: &str, value: &std::ffi::OsStr) -> Result<usize, String> 
 
 fn probability(option: &str, value: &std::ffi::OsStr) -> Result<f64, String> {
     let p: f64 = number(option, value)?;
-    if (0.0..1.0).contains(&p) {
-        Ok(p)
-    } else {
-        Err(format!("--{option} takes 0 or more and less than 1, not {p}"))
-    }
+    if (0.0..1.0).contains(&p) { Ok(p) } else { Err(format!("--{option} takes 0 or more and less than 1, not {p}")) }
 }
 
 fn mode(value: &std::ffi::OsStr, blocks: usize) -> Result<RunMode, String> {
-    let mode = value
-        .to_string_lossy()
-        .parse()
-        .map_err(|e: models::mode::UnknownMode| e.to_string())?;
+    let mode = value.to_string_lossy().parse().map_err(|e: models::mode::UnknownMode| e.to_string())?;
     match mode {
-        RunMode::Sequential(k) if k > blocks => Err(format!(
-            "`{mode}` asks for {k} segments, and the model has {blocks} blocks to cut"
-        )),
+        RunMode::Sequential(k) if k > blocks => {
+            Err(format!("`{mode}` asks for {k} segments, and the model has {blocks} blocks to cut"))
+        }
         mode => Ok(mode),
     }
 }
@@ -163,7 +154,8 @@ mod tests {
 
     #[test]
     fn every_option_is_read() {
-        let line = "--text a --steps 7 --batch=3 --accumulate 2 --mode sequential:4 --dropout 0.25 --seed 9 --save b --load c";
+        let line =
+            "--text a --steps 7 --batch=3 --accumulate 2 --mode sequential:4 --dropout 0.25 --seed 9 --save b --load c";
         let args = Args {
             text: Some("a".into()),
             steps: 7,
@@ -181,11 +173,7 @@ mod tests {
 
     #[test]
     fn what_is_unknown_is_named_beside_what_is_known() {
-        for (line, word) in [
-            ("--stpes 4", "`--stpes`"),
-            ("-x", "`-x`"),
-            ("more", "`more`"),
-        ] {
+        for (line, word) in [("--stpes 4", "`--stpes`"), ("-x", "`-x`"), ("more", "`more`")] {
             let message = parse(line).unwrap_err();
             assert!(message.contains(word), "{message}");
             assert!(message.contains("--text, --steps, --batch"), "{message}");

@@ -86,20 +86,11 @@ fn start(args: &Args, text: &str) -> Result<(Model, Vocabulary), String> {
     Ok((model, vocabulary))
 }
 
-fn print_sample(
-    args: &Args,
-    model: &Model,
-    vocabulary: &Vocabulary,
-    corpus: &Corpus,
-) -> Result<(), String> {
+fn print_sample(args: &Args, model: &Model, vocabulary: &Vocabulary, corpus: &Corpus) -> Result<(), String> {
     let prompt = &corpus.validation()[..PROMPT_LENGTH];
     let mut rng = StdRng::seed_from_u64(args.seed);
     let more = sample::continue_from(model, prompt, SAMPLE_LENGTH, TEMPERATURE, &mut rng)?;
-    println!(
-        "a sample (the text before | is given):\n\n{}|{}\n",
-        vocabulary.decode(prompt),
-        vocabulary.decode(&more)
-    );
+    println!("a sample (the text before | is given):\n\n{}|{}\n", vocabulary.decode(prompt), vocabulary.decode(&more));
     Ok(())
 }
 
@@ -110,13 +101,14 @@ fn keep_weights(args: &Args, model: &Model, vocabulary: &Vocabulary) -> Result<(
         None => (scratch_file(), false),
     };
     let compared = save_and_compare(&path, args, model, vocabulary);
-    if keep {
-        println!("weights saved to {}", path.display());
-    } else {
+    if !keep {
         // The file served the comparison alone; a leftover in the temporary folder is no failure.
         let _ = std::fs::remove_file(&path);
     }
     compared?;
+    if keep {
+        println!("weights saved to {}", path.display());
+    }
     println!("weights saved as safetensors load back equal to the bit\n");
     Ok(())
 }
@@ -125,12 +117,7 @@ fn scratch_file() -> PathBuf {
     std::env::temp_dir().join(format!("transformer-{}.safetensors", std::process::id()))
 }
 
-fn save_and_compare(
-    path: &Path,
-    args: &Args,
-    model: &Model,
-    vocabulary: &Vocabulary,
-) -> Result<(), String> {
+fn save_and_compare(path: &Path, args: &Args, model: &Model, vocabulary: &Vocabulary) -> Result<(), String> {
     weights::save(path, model, vocabulary)?;
     let mut again = model::build(args.seed.wrapping_add(1), args.dropout)?;
     if weights::load(path, &mut again)? != *vocabulary {
@@ -145,12 +132,7 @@ fn save_and_compare(
 fn print_table(args: &Args, text: &str, corpus: &Corpus) -> Result<(), String> {
     let modes = match args.mode {
         Some(mode) => vec![mode],
-        None => vec![
-            RunMode::Plain,
-            RunMode::Keep,
-            RunMode::Checkpoint,
-            RunMode::Sequential(3),
-        ],
+        None => vec![RunMode::Plain, RunMode::Keep, RunMode::Checkpoint, RunMode::Sequential(3)],
     };
     println!("the same first steps in each mode, peak memory above what is live between steps:");
     let mut rows = Vec::new();
@@ -160,9 +142,5 @@ fn print_table(args: &Args, text: &str, corpus: &Corpus) -> Result<(), String> {
         rows.push(table::measure(mode, model, corpus, trainer)?);
     }
     print!("{}", table::render(&rows));
-    if table::losses_agree(&rows) {
-        Ok(())
-    } else {
-        Err("the modes do not agree".to_owned())
-    }
+    if table::losses_agree(&rows) { Ok(()) } else { Err("the modes do not agree".to_owned()) }
 }

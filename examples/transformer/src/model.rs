@@ -15,11 +15,11 @@ pub const VOCAB: usize = 96;
 /// Characters the model sees at once.
 pub const SEQ: usize = 64;
 /// Width of a position's vector.
-pub const D_MODEL: usize = 128;
+pub const D_MODEL: usize = 64;
 /// Attention heads.
-pub const HEADS: usize = 4;
+pub const HEADS: usize = 2;
 /// Width inside the feed-forward parts.
-pub const FF: usize = 512;
+pub const FF: usize = 256;
 
 /// The trained model.
 pub type Model = Gpt<LAYERS, VOCAB, SEQ, D_MODEL, HEADS, FF, f32, AutoDevice>;
@@ -46,13 +46,7 @@ pub fn build(seed: u64, dropout: f64) -> Result<Model, String> {
 pub fn upload(
     model: &Model,
     batch: Batch,
-) -> Result<
-    (
-        Tensor<(usize, Const<SEQ>), usize, AutoDevice>,
-        Tensor<(usize, Const<SEQ>), usize, AutoDevice>,
-    ),
-    String,
-> {
+) -> Result<(Tensor<(usize, Const<SEQ>), usize, AutoDevice>, Tensor<(usize, Const<SEQ>), usize, AutoDevice>), String> {
     let dev = model.pos.weight.device();
     let shape = (batch.tokens.len() / SEQ, Const);
     let tokens = dev.try_tensor_from_vec(batch.tokens, shape).map_err(device_error)?;

@@ -31,12 +31,7 @@ pub struct Row {
 ///
 /// # Errors
 /// The device's.
-pub fn measure(
-    mode: RunMode,
-    mut model: Model,
-    corpus: &Corpus,
-    mut trainer: Trainer<'_>,
-) -> Result<Row, String> {
+pub fn measure(mode: RunMode, mut model: Model, corpus: &Corpus, mut trainer: Trainer<'_>) -> Result<Row, String> {
     with_policy(mode.policy(), || {
         let mut peak_bytes = 0;
         let mut seconds = Vec::new();
@@ -51,21 +46,13 @@ pub fn measure(
             }
         }
         seconds.sort_by(f64::total_cmp);
-        Ok(Row {
-            mode,
-            peak_bytes,
-            step_s: seconds[COUNTED / 2],
-            validation_loss: validation_loss(&model, corpus)?,
-        })
+        Ok(Row { mode, peak_bytes, step_s: seconds[COUNTED / 2], validation_loss: validation_loss(&model, corpus)? })
     })
 }
 
 /// The table as text, with what the losses say.
 pub fn render(rows: &[Row]) -> String {
-    let mut text = format!(
-        "{:<14} {:>12} {:>14} {:>16}\n",
-        "mode", "peak memory", "s/iteration", "validation loss"
-    );
+    let mut text = format!("{:<14} {:>12} {:>14} {:>16}\n", "mode", "peak memory", "s/iteration", "validation loss");
     for row in rows {
         text += &format!(
             "{:<14} {:>12} {:>14.3} {:>16.6}\n",
@@ -87,8 +74,7 @@ pub fn render(rows: &[Row]) -> String {
 
 /// Whether every mode learned the same to the bit.
 pub fn losses_agree(rows: &[Row]) -> bool {
-    rows.windows(2)
-        .all(|pair| pair[0].validation_loss.to_bits() == pair[1].validation_loss.to_bits())
+    rows.windows(2).all(|pair| pair[0].validation_loss.to_bits() == pair[1].validation_loss.to_bits())
 }
 
 /// Bytes in decimal megabytes, as the other tables of this project.
@@ -101,12 +87,7 @@ mod tests {
     use super::*;
 
     fn row(mode: RunMode, validation_loss: f32) -> Row {
-        Row {
-            mode,
-            peak_bytes: 12_345_678,
-            step_s: 0.25,
-            validation_loss,
-        }
+        Row { mode, peak_bytes: 12_345_678, step_s: 0.25, validation_loss }
     }
 
     #[test]

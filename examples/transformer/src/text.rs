@@ -25,9 +25,7 @@ impl Vocabulary {
         // The sort is stable: characters of equal counts stay in the order of their code points.
         by_count.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
         let frequent = by_count.into_iter().map(|(c, _)| c).take(size - 1);
-        Self {
-            characters: std::iter::once(UNKNOWN).chain(frequent).collect(),
-        }
+        Self { characters: std::iter::once(UNKNOWN).chain(frequent).collect() }
     }
 
     /// The characters in the order of their tokens.
@@ -42,23 +40,13 @@ impl Vocabulary {
 
     /// One token a character.
     pub fn encode(&self, text: &str) -> Vec<usize> {
-        let tokens: BTreeMap<char, usize> = self
-            .characters
-            .iter()
-            .enumerate()
-            .map(|(token, c)| (*c, token))
-            .collect();
-        text.chars()
-            .map(|c| tokens.get(&c).copied().unwrap_or(0))
-            .collect()
+        let tokens: BTreeMap<char, usize> = self.characters.iter().enumerate().map(|(token, c)| (*c, token)).collect();
+        text.chars().map(|c| tokens.get(&c).copied().unwrap_or(0)).collect()
     }
 
     /// One character a token; a model may have more tokens than the text had characters.
     pub fn decode(&self, tokens: &[usize]) -> String {
-        tokens
-            .iter()
-            .map(|t| self.characters.get(*t).copied().unwrap_or(UNKNOWN))
-            .collect()
+        tokens.iter().map(|t| self.characters.get(*t).copied().unwrap_or(UNKNOWN)).collect()
     }
 }
 
@@ -112,11 +100,7 @@ impl Corpus {
             ));
         }
         let validation = tokens.split_off(train(tokens.len()));
-        Ok(Self {
-            seq,
-            train: tokens,
-            validation,
-        })
+        Ok(Self { seq, train: tokens, validation })
     }
 
     /// Tokens to train on.
@@ -146,10 +130,7 @@ impl Corpus {
 }
 
 fn cut(text: &[usize], seq: usize, starts: impl Iterator<Item = usize>) -> Batch {
-    let mut batch = Batch {
-        tokens: Vec::new(),
-        targets: Vec::new(),
-    };
+    let mut batch = Batch { tokens: Vec::new(), targets: Vec::new() };
     for start in starts {
         batch.tokens.extend(&text[start..start + seq]);
         batch.targets.extend(&text[start + 1..start + seq + 1]);
@@ -204,9 +185,7 @@ mod tests {
     #[test]
     fn the_shortest_text_that_is_enough_is_the_one_that_the_error_states() {
         for (seq, batch) in [(4, 3), (64, 16), (8, 1)] {
-            let enough = (1..10_000)
-                .find(|n| Corpus::split("t", vec![0; *n], seq, batch).is_ok())
-                .unwrap();
+            let enough = (1..10_000).find(|n| Corpus::split("t", vec![0; *n], seq, batch).is_ok()).unwrap();
             let error = Corpus::split("Caesar", vec![0; enough - 1], seq, batch).unwrap_err();
             assert!(error.contains("Caesar"), "{error}");
             assert!(error.ends_with(&format!("needs {enough}")), "{error}");

@@ -13,7 +13,7 @@ use crate::model::{Model, SEQ, device_error, upload};
 use crate::table::megabytes;
 use crate::text::Corpus;
 
-const LEARNING_RATE: f64 = 1e-3;
+const LEARNING_RATE: f64 = 2e-3;
 
 /// What one training run keeps between its steps.
 #[derive(Debug)]
@@ -28,17 +28,8 @@ pub struct Trainer<'a> {
 
 impl<'a> Trainer<'a> {
     /// A trainer whose batches are the same for the same seed.
-    pub fn new(
-        model: &Model,
-        corpus: &'a Corpus,
-        seed: u64,
-        batch: usize,
-        accumulate: usize,
-    ) -> Self {
-        let config = AdamConfig {
-            lr: LEARNING_RATE,
-            ..AdamConfig::default()
-        };
+    pub fn new(model: &Model, corpus: &'a Corpus, seed: u64, batch: usize, accumulate: usize) -> Self {
+        let config = AdamConfig { lr: LEARNING_RATE, ..AdamConfig::default() };
         Self {
             corpus,
             adam: Adam::new(model, config),
@@ -69,9 +60,8 @@ impl<'a> Trainer<'a> {
             let batch = self.corpus.random_batch(self.batch, &mut self.places);
             let (tokens, targets) = upload(model, batch)?;
             let logits = model.try_forward_mut(tokens.traced(gradients)).map_err(device_error)?;
-            let loss = try_token_cross_entropy(logits, targets)
-                .and_then(|loss| loss.try_mul(share))
-                .map_err(device_error)?;
+            let loss =
+                try_token_cross_entropy(logits, targets).and_then(|loss| loss.try_mul(share)).map_err(device_error)?;
             mean += loss.array();
             gradients = loss.try_backward().map_err(device_error)?;
         }

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::path::Path;
 
-use ::safetensors::tensor::{Dtype as FileDtype, SafeTensors, TensorView, serialize_to_file};
+use ::safetensors::tensor::{Dtype as FileDtype, SafeTensorError, SafeTensors, TensorView, serialize_to_file};
 use dfdx::prelude::*;
 
 use crate::text::Vocabulary;
@@ -20,22 +20,23 @@ pub fn save<M: TensorCollection<f32, AutoDevice>>(
     model: &M,
     vocabulary: &Vocabulary,
 ) -> Result<(), String> {
-    let failed = |e: &dyn std::fmt::Display| format!("cannot write {}: {e}", path.display());
-    model.save_safetensors(path).map_err(|e| failed(&e))?;
-    let bytes = std::fs::read(path).map_err(|e| failed(&e))?;
-    let file = SafeTensors::deserialize(&bytes).map_err(|e| failed(&e))?;
+    let failed = |e: SafeTensorError| {
+        let reason = match e {
+            SafeTensorError::IoError(e) => e.to_string(),
+            other => other.to_string(),
+        };
+        format!("cannot write {}: {reason}", path.display())
+    };
+    model.save_safetensors(path).map_err(failed)?;
+    let bytes = std::fs::read(path).map_err(|e| failed(e.into()))?;
+    let file = SafeTensors::deserialize(&bytes).map_err(failed)?;
 
-    let code_points: Vec<u8> = vocabulary
-        .characters()
-        .iter()
-        .flat_map(|c| u32::from(*c).to_le_bytes())
-        .collect();
+    let code_points: Vec<u8> = vocabulary.characters().iter().flat_map(|c| u32::from(*c).to_le_bytes()).collect();
     let shape = vec![vocabulary.characters().len()];
-    let code_points =
-        TensorView::new(FileDtype::U32, shape, &code_points).map_err(|e| failed(&e))?;
+    let code_points = TensorView::new(FileDtype::U32, shape, &code_points).map_err(failed)?;
     let mut tensors = file.tensors();
     tensors.push((VOCABULARY.to_owned(), code_points));
-    serialize_to_file(tensors, &None, path).map_err(|e| failed(&e))
+    serialize_to_file(tensors, &None, path).map_err(failed)
 }
 
 /// Loads the model's tensors and returns the vocabulary. Everything is checked before anything is
@@ -43,32 +44,21 @@ pub fn save<M: TensorCollection<f32, AutoDevice>>(
 ///
 /// # Errors
 /// A message that names the file, and the first tensor that does not fit with both shapes.
-pub fn load<M: TensorCollection<f32, AutoDevice>>(
-    path: &Path,
-    model: &mut M,
-) -> Result<Vocabulary, String> {
+pub fn load<M: TensorCollection<f32, AutoDevice>>(path: &Path, model: &mut M) -> Result<Vocabulary, String> {
     let name = path.display();
     let bytes = std::fs::read(path).map_err(|e| format!("cannot read {name}: {e}"))?;
-    let file = SafeTensors::deserialize(&bytes)
-        .map_err(|e| format!("{name} is not a safetensors file: {e}"))?;
+    let file = SafeTensors::deserialize(&bytes).map_err(|e| format!("{name} is not a safetensors file: {e}"))?;
     for expected in tensors_of(model) {
         expected.check(&file).map_err(|e| format!("{name}: {e}"))?;
     }
     let vocabulary = read_vocabulary(&file).map_err(|e| format!("{name}: {e}"))?;
-    model
-        .load_safetensors(path)
-        .map_err(|e| format!("cannot load {name}: {e:?}"))?;
+    model.load_safetensors(path).map_err(|e| format!("cannot load {name}: {e:?}"))?;
     Ok(vocabulary)
 }
 
 /// The tensors whose bits differ between two models, by name.
 pub fn differences<M: TensorCollection<f32, AutoDevice>>(a: &M, b: &M) -> Vec<String> {
-    tensors_of(a)
-        .into_iter()
-        .zip(tensors_of(b))
-        .filter(|(a, b)| a.bits != b.bits)
-        .map(|(a, _)| a.name)
-        .collect()
+    tensors_of(a).into_iter().zip(tensors_of(b)).filter(|(a, b)| a.bits != b.bits).map(|(a, _)| a.name).collect()
 }
 
 fn read_vocabulary(file: &SafeTensors<'_>) -> Result<Vocabulary, String> {
@@ -78,11 +68,8 @@ fn read_vocabulary(file: &SafeTensors<'_>) -> Result<Vocabulary, String> {
     if tensor.dtype() != FileDtype::U32 {
         return Err(format!("tensor `{VOCABULARY}` is {:?}, not U32", tensor.dtype()));
     }
-    let characters: Option<Vec<char>> = tensor
-        .data()
-        .chunks_exact(4)
-        .map(|b| char::from_u32(u32::from_le_bytes([b[0], b[1], b[2], b[3]])))
-        .collect();
+    let characters: Option<Vec<char>> =
+        tensor.data().chunks_exact(4).map(|b| char::from_u32(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))).collect();
     match characters {
         Some(characters) if !characters.is_empty() => Ok(Vocabulary::from_characters(characters)),
         _ => Err(format!("tensor `{VOCABULARY}` does not hold characters")),
@@ -101,9 +88,7 @@ struct Expected {
 impl Expected {
     fn check(&self, file: &SafeTensors<'_>) -> Result<(), String> {
         let name = &self.name;
-        let found = file
-            .tensor(name)
-            .map_err(|_| format!("there is no tensor `{name}`"))?;
+        let found = file.tensor(name).map_err(|_| format!("there is no tensor `{name}`"))?;
         if found.shape() != self.shape {
             return Err(format!(
                 "tensor `{name}` is {:?} in the file and {:?} in the model",
@@ -124,10 +109,7 @@ impl Expected {
 
 fn tensors_of<M: TensorCollection<f32, AutoDevice>>(model: &M) -> Vec<Expected> {
     let mut all = Inventory(Vec::new());
-    let walked = M::iter_tensors(&mut RecursiveWalker {
-        m: (model, String::new()),
-        f: &mut all,
-    });
+    let walked = M::iter_tensors(&mut RecursiveWalker { m: (model, String::new()), f: &mut all });
     match walked {
         Ok(_) => all.0,
         Err(never) => match never {},
@@ -162,12 +144,7 @@ impl TensorVisitor<f32, AutoDevice> for Inventory {
         (_, name): (&N, String),
     ) -> Result<Option<N>, Infallible> {
         // dfdx keeps every scalar as one f64.
-        self.0.push(Expected {
-            name,
-            dtype: FileDtype::F64,
-            shape: Vec::new(),
-            bits: Vec::new(),
-        });
+        self.0.push(Expected { name, dtype: FileDtype::F64, shape: Vec::new(), bits: Vec::new() });
         Ok(None)
     }
 }

@@ -1,0 +1,64 @@
+//! Measures one thing and prints one JSON line as its last.
+//!
+//! ```text
+//! cargo run --release -p benches -- gpt MODE [--batch N] [--steps N] [--threads N]
+//! cargo run --release -p benches -- region
+//! cargo run --release -p benches -- compile
+//! ```
+//!
+//! A model's step is measured as `torch_reference.py` measures PyTorch's: forward, loss and backward
+//! without an optimizer, two steps of warm-up, the median of the seconds and the most of the bytes
+//! that a step adds to what was live before it, parameter gradients included.
+
+#![deny(unsafe_code)]
+
+mod args;
+mod compile;
+mod gpt;
+mod peakmalloc;
+mod region;
+mod step;
+
+use std::process::ExitCode;
+
+use ckpt_runtime::memory::CountingAllocator;
+
+use args::{Args, Command};
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator::system();
+
+fn main() -> ExitCode {
+    let command = match args::parse(std::env::args_os().skip(1)) {
+        Ok(command) => command,
+        Err(message) => return fail(&message, 2),
+    };
+    let report = match command {
+        Command::Help => {
+            print!("{}", args::HELP);
+            return ExitCode::SUCCESS;
+        }
+        Command::Gpt(args) => set_threads(&args).and_then(|()| gpt::measure(&args)),
+        Command::Region => region::measure(),
+        Command::Compile => compile::measure(),
+    };
+    match report {
+        Ok(report) => {
+            println!("{report}");
+            ExitCode::SUCCESS
+        }
+        Err(message) => fail(&message, 1),
+    }
+}
+
+fn set_threads(args: &Args) -> Result<(), String> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(args.threads)
+        .build_global()
+        .map_err(|e| format!("cannot start {} threads: {e}", args.threads))
+}
+
+fn fail(message: &str, code: u8) -> ExitCode {
+    eprintln!("error: {message}");
+    ExitCode::from(code)
+}
