@@ -199,4 +199,32 @@ mod tests {
         let mut f = Findings::new();
         f.push_span(codes::SYNTAX, Span::call_site(), "wrong", "right");
     }
+
+    /// Every constant of `codes`, by its number.
+    fn table() -> Vec<String> {
+        let source = include_str!("diagnostic.rs");
+        let numbers = source.lines().filter_map(|l| l.trim().strip_prefix("pub const ")?.split_once(": Code = Code("));
+        numbers.map(|(_, n)| format!("CKPT{:03}", n.trim_end_matches(");").parse::<u16>().unwrap())).collect()
+    }
+
+    #[test]
+    fn every_code_has_a_page_and_a_line_in_the_index_and_no_page_is_left_over() {
+        let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/errors");
+        let index = std::fs::read_to_string(docs.join("README.md")).unwrap();
+        let codes = table();
+        assert!(codes.is_sorted() && codes.len() > 20, "{codes:?}");
+        for code in &codes {
+            let page = std::fs::read_to_string(docs.join(format!("{code}.md"))).expect(code);
+            let title = page.lines().next().unwrap().strip_prefix(&format!("# {code}: ")).expect(code);
+            assert!(index.contains(&format!("| [{code}]({code}.md) | {title} |")), "{code} in the index");
+            assert!(page.contains("```rust") || code == "CKPT099", "{code} has an example");
+        }
+        let mut pages: Vec<_> = std::fs::read_dir(&docs)
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .filter_map(|name| name.strip_suffix(".md").filter(|n| *n != "README").map(str::to_owned))
+            .collect();
+        pages.sort();
+        assert_eq!(pages, codes);
+    }
 }

@@ -16,6 +16,8 @@ pub type Words = &'static [&'static str];
 
 /// On a field of a checkpointed struct.
 pub const FIELD: Words = &["segments", "each", "keep", "plain", "verify", "name", "allow"];
+/// On a field that takes no part.
+pub const SKIP: Words = &["allow"];
 /// On a `let` or a block of a checkpointed forward.
 pub const STATEMENT: Words = &["keep", "plain", "verify", "name", "allow"];
 /// On a `for` over blocks in a checkpointed forward.
