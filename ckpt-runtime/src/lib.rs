@@ -62,7 +62,7 @@ pub mod __private {
     pub use dfdx;
 
     pub use crate::{
-        __lend as lend, __live as live,
+        __lend as lend, __live as live, __taken as taken,
         borrowed::{lent, lent_mut, sequence},
         chain::{DynLayer, chain, layer_mut, layer_ref},
         failure::expect,

@@ -10,7 +10,8 @@ use std::{cell::Cell, marker::PhantomData};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
 
 use crate::{
-    Boundary, Crossing, Plain, Real,
+    Boundary, Crossing, Plain, Real, Retape, SharedTape,
+    flow::enter,
     parameters::{Constant, Leaf, LentMut, LentRef, LentSlice, LentSliceRef, Trained},
 };
 
@@ -192,6 +193,56 @@ macro_rules! __live {
     }};
 }
 
+/// A copy of something that a module owns, about to be used in its forward.
+#[allow(missing_debug_implementations)]
+pub struct Taking<T, E, D>(Cell<Option<T>>, PhantomData<(E, D)>);
+
+impl<T, E, D> Taking<T, E, D> {
+    /// Wraps it.
+    pub fn new(value: T) -> Self {
+        Self(Cell::new(Some(value)), PhantomData)
+    }
+
+    fn value(&self) -> T {
+        self.0.take().expect("a value is taken once")
+    }
+}
+
+/// First: a tensor, or something of tensors, which goes on the forward's tape.
+pub trait TakeOnTape<E: Real, D: Device<E>> {
+    /// It, on the tape.
+    type Taken;
+    /// Takes it.
+    fn take(&self, tape: &SharedTape<E, D>) -> Self::Taken;
+}
+impl<T: Retape<E, D>, E: Real, D: Device<E>> TakeOnTape<E, D> for &Taking<T, E, D> {
+    type Taken = T::Shared;
+    fn take(&self, tape: &SharedTape<E, D>) -> T::Shared {
+        enter(self.value(), tape)
+    }
+}
+/// Second: anything else, as it is.
+pub trait TakeAsItIs<T, E: Real, D: Device<E>> {
+    /// Takes it.
+    fn take(&self, tape: &SharedTape<E, D>) -> T;
+}
+impl<T, E: Real, D: Device<E>> TakeAsItIs<T, E, D> for Taking<T, E, D> {
+    fn take(&self, _: &SharedTape<E, D>) -> T {
+        self.value()
+    }
+}
+
+/// Takes a copy of something that a module owns onto the tape of its forward.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __taken {
+    ($E:ty, $D:ty, $tape:expr, $value:expr) => {{
+        #[allow(unused_imports)]
+        use $crate::__private::probe::{TakeAsItIs as _, TakeOnTape as _};
+        (&&$crate::__private::probe::Taking::<_, $E, $D>::new($value)).take($tape)
+    }};
+}
+
 /// Lends a place, given by `&mut` or `&`, to a region.
 #[doc(hidden)]
 #[macro_export]
@@ -229,6 +280,17 @@ mod tests {
         assert_eq!(kind(&__live!(f32, Cpu, true)), "Crossing");
         assert_eq!(kind(&__live!(f32, Cpu, Config)), "Plain");
         assert_eq!(kind(&__live!(f32, Cpu, |k: usize| k + 1)), "Plain");
+    }
+
+    #[test]
+    fn tensors_are_taken_on_the_tape_and_all_else_as_it_is() {
+        let dev = Cpu::default();
+        let tape = &SharedTape::<f32, Cpu>::open();
+        let x: Tensor<Rank1<2>, f32, Cpu> = dev.zeros();
+        let _: Tensor<Rank1<2>, f32, Cpu, SharedTape<f32, Cpu>> = __taken!(f32, Cpu, tape, x.clone());
+        let _: Option<Tensor<Rank1<2>, f32, Cpu, SharedTape<f32, Cpu>>> = __taken!(f32, Cpu, tape, Some(x));
+        let _: f64 = __taken!(f32, Cpu, tape, 0.5f64);
+        let _: Config = __taken!(f32, Cpu, tape, Config);
     }
 
     #[test]

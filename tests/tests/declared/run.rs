@@ -34,6 +34,8 @@ pub fn training(case: &Case, policy: Option<Policy>, which: Forward) -> Run {
         assert!(loss.array().is_finite(), "{}: the loss is {}", case.name, loss.array());
         gradients =
             loss.try_backward().unwrap_or_else(|e| panic!("{}, backward: {e}: {:?}", case.name, last_failure()));
+        // Nothing may have reached it.
+        gradients.try_alloc_for(&x).unwrap();
         run.record(format!("step {step}: gradient of the input"), &gradients.get(&x));
         write_down(&mut *model, &gradients, step, &mut run);
         descend(&mut *model, &gradients);

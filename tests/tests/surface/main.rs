@@ -5,7 +5,9 @@
 
 mod builds;
 mod fields;
+mod first_pass;
 mod flow;
+mod functions;
 mod inputs;
 mod kinds;
 mod same;

@@ -54,9 +54,16 @@ struct Model {
 }
 
 pub fn write(random: &mut Random, name: &str, declared: &[Declared], out: &mut String) -> Declared {
-    let model = Model::random(random, declared);
+    // A forward without any region is refused: draw again.
+    let (model, forward) = loop {
+        let model = Model::random(random, declared);
+        let forward = model.checkpointed(random, name);
+        if forward.contains("#[checkpoint]") || forward.contains("#[checkpoint(") {
+            break (model, forward);
+        }
+    };
     model.declare(random, name, out);
-    model.checkpointed(random, name, out);
+    out.push_str(&forward);
     model.plain(name, out);
     Declared {
         name: name.to_owned(),
@@ -102,7 +109,11 @@ impl Model {
             8 => Op::Parameter { operator, function: None, x: latest },
             9 => Op::Parameter { operator, function: Some(function), x: latest },
             10 => Op::Branch { field, function, x: latest },
-            _ => Op::Binary { operator, a: latest, b: random.range(0, n) },
+            // dfdx's backward refuses a tensor with itself.
+            _ => match random.range(0, n) {
+                b if b == latest => Op::Unary { function, x: latest },
+                b => Op::Binary { operator, a: latest, b },
+            },
         }
     }
 
@@ -118,12 +129,13 @@ impl Model {
 
     // As a user writes it.
 
-    fn checkpointed(&self, random: &mut Random, name: &str, out: &mut String) {
+    fn checkpointed(&self, random: &mut Random, name: &str) -> String {
         const TENSOR: &str = "Tensor<(B, Const<4>), E, D>";
         let output = if self.fallible { format!("Result<{TENSOR}, D::Err>") } else { TENSOR.to_owned() };
+        let mut out = String::new();
         writeln!(out, "\n#[checkpointed]\nimpl<E: Dtype, D: Device<E>> {name}<E, D> {{").unwrap();
         writeln!(out, "    fn forward<B: Dim>(&self, v0: {TENSOR}) -> {output} {{").unwrap();
-        self.pieces(random, (0, self.ops.len()), 2, out);
+        self.pieces(random, (0, self.ops.len()), 2, &mut out);
         let last = self.ops.len();
         writeln!(out, "        {}", if self.fallible { format!("Ok(v{last})") } else { format!("v{last}") }).unwrap();
         out.push_str("    }\n");
@@ -132,6 +144,7 @@ impl Model {
             writeln!(out, "        let y = self.f{}.forward(x.sin());\n        x + y\n    }}", self.helper).unwrap();
         }
         out.push_str("}\n");
+        out
     }
 
     /// Statements `from..to`, some of them in regions, which may hold others `deep`er.
