@@ -16,6 +16,7 @@ use crate::{
     Boundary, Mode, Real, Segments, SharedTape,
     context::{Context, Site},
     failure::{self, Cause, Difference, Pass},
+    fits::{TakenMut, TakenRef, TheInput},
     flow::cut,
     gradients::GradientHandle,
     parameters::{Lend, Parameters, Role, Trained},
@@ -132,8 +133,8 @@ pub trait DynLayer<E: Real, D: Device<E>> {
     fn migrate(&self, from: &mut Gradients<E, D>, to: &mut Gradients<E, D>) -> Result<(), Err<D>>;
 }
 
-/// A row of the table: a layer that takes `X`, held as `H` (`&mut M`, `&M`, or owned).
-struct Layer<H, X>(H, PhantomData<fn(X)>);
+/// A row of the table: a layer that takes `X` from `Prev`, held as `H` (`&mut M`, `&M`, or owned).
+struct Layer<H, X, Prev>(H, PhantomData<fn(X, Prev)>);
 /// An owned module that is called through `&mut`.
 struct ByMut<M>(M);
 /// An owned module that is called through `&`.
@@ -146,7 +147,31 @@ where
     X: Boundary<E, D>,
     M::Output: Boundary<E, D>,
 {
-    Layer::<_, X>(module, PhantomData)
+    Layer::<_, X, TheInput>(module, PhantomData)
+}
+
+/// As [`layer_mut`], for a layer that comes after `Prev`.
+pub fn layer_after_mut<'a, Prev: 'static, M, X, E: Real, D: Device<E>>(
+    module: &'a mut M,
+) -> impl DynLayer<E, D> + use<'a, Prev, M, X, E, D>
+where
+    M: TensorCollection<E, D> + Clone + 'static,
+    X: Boundary<E, D> + TakenMut<M, Prev, Error = Err<D>>,
+    X::Output: Boundary<E, D>,
+{
+    Layer::<_, X, Prev>(module, PhantomData)
+}
+
+/// As [`layer_ref`], for a layer that comes after `Prev`.
+pub fn layer_after_ref<'a, Prev: 'static, M, X, E: Real, D: Device<E>>(
+    module: &'a M,
+) -> impl DynLayer<E, D> + use<'a, Prev, M, X, E, D>
+where
+    M: TensorCollection<E, D> + Clone + 'static,
+    X: Boundary<E, D> + TakenRef<M, Prev, Error = Err<D>>,
+    X::Output: Boundary<E, D>,
+{
+    Layer::<_, X, Prev>(module, PhantomData)
 }
 
 /// A row of the table, for a layer that takes `X` through `&`.
@@ -156,23 +181,24 @@ where
     X: Boundary<E, D>,
     M::Output: Boundary<E, D>,
 {
-    Layer::<_, X>(module, PhantomData)
+    Layer::<_, X, TheInput>(module, PhantomData)
 }
 
 macro_rules! row {
-    ($Call:ident, $call:ident, $By:ident, $Held:ty, |$layer:ident| $module:expr) => {
-        impl<E: Real, D: Device<E>, M, X: Boundary<E, D>> DynLayer<E, D> for Layer<$Held, X>
+    ($Taken:ident, $take:ident, $By:ident, $Held:ty, [$($m:tt)*], |$layer:ident| $module:expr) => {
+        impl<E: Real, D: Device<E>, M, X, Prev: 'static> DynLayer<E, D> for Layer<$Held, X, Prev>
         where
-            M: $Call<X, Error = Err<D>> + TensorCollection<E, D> + Clone + 'static,
-            M::Output: Boundary<E, D>,
+            M: TensorCollection<E, D> + Clone + 'static,
+            X: Boundary<E, D> + $Taken<M, Prev, Error = Err<D>>,
+            X::Output: Boundary<E, D>,
         {
             fn run(&mut self, x: Erased<E, D>) -> Result<Erased<E, D>, Err<D>> {
                 let $layer = self;
-                Ok(Erased::new($module.$call(x.reveal::<X>())?))
+                Ok(Erased::new(x.reveal::<X>().$take(&$($m)* $module)?))
             }
             fn own(&self) -> Box<dyn DynLayer<E, D>> {
                 let $layer = self;
-                Box::new(Layer::<_, X>($By($module.clone()), PhantomData))
+                Box::new(Layer::<_, X, Prev>($By($module.clone()), PhantomData))
             }
             fn migrate(&self, from: &mut Gradients<E, D>, to: &mut Gradients<E, D>) -> Result<(), Err<D>> {
                 let $layer = self;
@@ -181,10 +207,10 @@ macro_rules! row {
         }
     };
 }
-row!(ModuleMut, try_forward_mut, ByMut, &mut M, |layer| (*layer.0));
-row!(ModuleMut, try_forward_mut, ByMut, ByMut<M>, |layer| layer.0.0);
-row!(Module, try_forward, ByRef, &M, |layer| (*layer.0));
-row!(Module, try_forward, ByRef, ByRef<M>, |layer| layer.0.0);
+row!(TakenMut, taken_mut, ByMut, &mut M, [mut], |layer| (*layer.0));
+row!(TakenMut, taken_mut, ByMut, ByMut<M>, [mut], |layer| layer.0.0);
+row!(TakenRef, taken_ref, ByRef, &M, [], |layer| (*layer.0));
+row!(TakenRef, taken_ref, ByRef, ByRef<M>, [], |layer| layer.0.0);
 
 /// A stretch of the table, as a region's parameters.
 struct Rows<'s, 'l, E: Real, D: Device<E>>(&'s mut [&'l mut (dyn DynLayer<E, D> + 'l)]);

@@ -4,7 +4,7 @@
 //! output of the field before it. The run time tells a taped input from an untaped one.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 
 use super::{
     markers::at,
@@ -38,7 +38,12 @@ fn module(d: &Declaration, direction: Direction, sound: bool) -> TokenStream {
         let at_region = [before, steps.get(n)].into_iter().flatten().any(Step::is_region);
         at_region.then(|| quote!(#value: #rt::__private::Boundary<#dtype, #device>))
     });
-    let layers = steps.iter().zip(values.windows(2)).map(|(step, x)| bound(d, direction, step, &x[0], &x[1]));
+    let previous = previous(&steps, rt);
+    let layers = steps
+        .iter()
+        .zip(values.windows(2))
+        .zip(&previous)
+        .map(|((step, x), previous)| bound(d, direction, step, &x[0], &x[1], previous));
 
     let error = quote!(<#device as #rt::__private::dfdx::tensor::HasErr>::Err);
     let body = if sound { body(d, direction, &steps) } else { quote!(::core::panic!("this declaration has errors")) };
@@ -69,50 +74,61 @@ fn module(d: &Declaration, direction: Direction, sound: bool) -> TokenStream {
     }
 }
 
-/// What a field must do with the value before it.
+/// The type of what is before each field.
+fn previous(steps: &[Step<'_>], rt: &TokenStream) -> Vec<TokenStream> {
+    let before = steps.iter().map(|s| s.field.ty.to_token_stream());
+    std::iter::once(quote!(#rt::__private::TheInput)).chain(before).take(steps.len()).collect()
+}
+
+/// What the value before a field must be: asked of the value, so that what does not fit is said of
+/// the layers, and not of the whole model's method.
 fn bound(
     d: &Declaration,
     direction: Direction,
     step: &Step<'_>,
     input: &proc_macro2::Ident,
     output: &proc_macro2::Ident,
+    previous: &TokenStream,
 ) -> TokenStream {
     let (rt, ty) = (&d.rt, &step.field.ty);
     let (dtype, device) = (&d.roles.dtype, &d.roles.device);
-    let runs = if step.options.segments.is_some() {
-        let trait_ = direction.trait_of("Segments");
-        quote!(#rt::__private::#trait_<#input, #dtype, #device, Output = #output>)
+    let taken = if step.options.segments.is_some() {
+        let trait_ = direction.trait_of("Cut");
+        quote!(#input: #rt::__private::#trait_<#ty, #dtype, #device, Output = #output>)
     } else {
-        let trait_ = direction.module(rt);
+        let trait_ = direction.trait_of("Taken");
         quote! {
-            #trait_<#input, Output = #output, Error = <#device as #rt::__private::dfdx::tensor::HasErr>::Err>
+            #input: #rt::__private::#trait_<
+                #ty, #previous, Output = #output, Error = <#device as #rt::__private::dfdx::tensor::HasErr>::Err
+            >
         }
     };
     // Of a layer that is known the macro asserts it once, beside the impls.
-    let replay = (step.recomputes() && d.mentions_child(ty)).then(|| quote!(+ #rt::ReplaySafe));
-    quote!(#ty: #runs #replay)
+    let replay = (step.recomputes() && d.mentions_child(ty)).then(|| quote!(, #ty: #rt::ReplaySafe));
+    quote!(#taken #replay)
 }
 
 fn body(d: &Declaration, direction: Direction, steps: &[Step<'_>]) -> TokenStream {
     let rt = &d.rt;
     let (dtype, device) = (&d.roles.dtype, &d.roles.device);
     let (x, this, borrow) = (call_site("__ckpt_x"), call_site("self"), direction.borrow());
-    let lines = steps.iter().map(|step| {
-        let (member, options) = (&step.field.member, step.options);
+    let lines = steps.iter().zip(previous(steps, rt)).map(|(step, previous)| {
+        let (member, options, ty) = (&step.field.member, step.options, &step.field.ty);
         let site = options.site(rt, &d.region_name(step.field));
-        let span = at(&step.field.ty);
+        let span = at(ty);
         let call = if !step.is_region() {
-            let (trait_, method) = (direction.module(rt), direction.method("try_forward"));
-            quote_spanned!(span=> #trait_::#method(#borrow #this.#member, #x))
+            let (trait_, method) = (direction.trait_of("Taken"), direction.function("taken"));
+            quote_spanned!(span=> #rt::__private::#trait_::<#ty, #previous>::#method(#x, #borrow #this.#member))
         } else if let Some(segments) = &options.segments {
-            let (function, segments) = (direction.function("segments"), segments.to_value(rt));
+            let (trait_, method) = (direction.trait_of("Cut"), direction.function("taken_cut"));
+            let segments = segments.to_value(rt);
             quote_spanned! {span=>
-                #rt::__private::#function::<#dtype, #device, _, _>(#site, #segments, #borrow #this.#member, #x)
+                #rt::__private::#trait_::<#ty, #dtype, #device>::#method(#x, #site, #segments, #borrow #this.#member)
             }
         } else {
-            let function = direction.function("field");
+            let function = direction.function("fed");
             quote_spanned! {span=>
-                #rt::__private::#function::<#dtype, #device, _, _>(#site, #borrow #this.#member, #x)
+                #rt::__private::#function::<#previous, #dtype, #device, _, _>(#site, #borrow #this.#member, #x)
             }
         };
         quote!(let #x = #call?;)

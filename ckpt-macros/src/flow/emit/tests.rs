@@ -138,7 +138,8 @@ fn a_child_is_bounded_for_each_pass() {
 
 #[test]
 fn a_clone_of_what_self_owns_is_taken_on_the_tape_in_training() {
-    let text = forward(quote!(#[checkpoint] let h = x + self.w.clone().exp(); for b in &self.b { h = h + b.w.clone(); } h));
+    let text =
+        forward(quote!(#[checkpoint] let h = x + self.w.clone().exp(); for b in &self.b { h = h + b.w.clone(); } h));
     // Training and replay, each with two clones; inference clones as it stands.
     let taken = text.matches("taken !").count();
     assert!(taken >= 2 && text.contains("self . w . clone () . exp ()"), "{taken} in {text}");
