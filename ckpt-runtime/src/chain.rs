@@ -16,7 +16,6 @@ use crate::{
     Boundary, Mode, Real, Segments, SharedTape,
     context::{Context, Site},
     failure::{self, Cause, Difference, Pass},
-    fits::{TakenMut, TakenRef, TheInput},
     flow::cut,
     gradients::GradientHandle,
     parameters::{Lend, Parameters, Role, Trained},
@@ -133,8 +132,8 @@ pub trait DynLayer<E: Real, D: Device<E>> {
     fn migrate(&self, from: &mut Gradients<E, D>, to: &mut Gradients<E, D>) -> Result<(), Err<D>>;
 }
 
-/// A row of the table: a layer that takes `X` from `Prev`, held as `H` (`&mut M`, `&M`, or owned).
-struct Layer<H, X, Prev>(H, PhantomData<fn(X, Prev)>);
+/// A row of the table: a layer that takes `X`, held as `H` (`&mut M`, `&M`, or owned).
+struct Layer<H, X>(H, PhantomData<fn(X)>);
 /// An owned module that is called through `&mut`.
 struct ByMut<M>(M);
 /// An owned module that is called through `&`.
@@ -147,31 +146,7 @@ where
     X: Boundary<E, D>,
     M::Output: Boundary<E, D>,
 {
-    Layer::<_, X, TheInput>(module, PhantomData)
-}
-
-/// As [`layer_mut`], for a layer that comes after `Prev`.
-pub fn layer_after_mut<'a, Prev: 'static, M, X, E: Real, D: Device<E>>(
-    module: &'a mut M,
-) -> impl DynLayer<E, D> + use<'a, Prev, M, X, E, D>
-where
-    M: TensorCollection<E, D> + Clone + 'static,
-    X: Boundary<E, D> + TakenMut<M, Prev, Error = Err<D>>,
-    X::Output: Boundary<E, D>,
-{
-    Layer::<_, X, Prev>(module, PhantomData)
-}
-
-/// As [`layer_ref`], for a layer that comes after `Prev`.
-pub fn layer_after_ref<'a, Prev: 'static, M, X, E: Real, D: Device<E>>(
-    module: &'a M,
-) -> impl DynLayer<E, D> + use<'a, Prev, M, X, E, D>
-where
-    M: TensorCollection<E, D> + Clone + 'static,
-    X: Boundary<E, D> + TakenRef<M, Prev, Error = Err<D>>,
-    X::Output: Boundary<E, D>,
-{
-    Layer::<_, X, Prev>(module, PhantomData)
+    Layer::<_, X>(module, PhantomData)
 }
 
 /// A row of the table, for a layer that takes `X` through `&`.
@@ -181,24 +156,23 @@ where
     X: Boundary<E, D>,
     M::Output: Boundary<E, D>,
 {
-    Layer::<_, X, TheInput>(module, PhantomData)
+    Layer::<_, X>(module, PhantomData)
 }
 
 macro_rules! row {
-    ($Taken:ident, $take:ident, $By:ident, $Held:ty, [$($m:tt)*], |$layer:ident| $module:expr) => {
-        impl<E: Real, D: Device<E>, M, X, Prev: 'static> DynLayer<E, D> for Layer<$Held, X, Prev>
+    ($Call:ident, $call:ident, $By:ident, $Held:ty, |$layer:ident| $module:expr) => {
+        impl<E: Real, D: Device<E>, M, X: Boundary<E, D>> DynLayer<E, D> for Layer<$Held, X>
         where
-            M: TensorCollection<E, D> + Clone + 'static,
-            X: Boundary<E, D> + $Taken<M, Prev, Error = Err<D>>,
-            X::Output: Boundary<E, D>,
+            M: $Call<X, Error = Err<D>> + TensorCollection<E, D> + Clone + 'static,
+            M::Output: Boundary<E, D>,
         {
             fn run(&mut self, x: Erased<E, D>) -> Result<Erased<E, D>, Err<D>> {
                 let $layer = self;
-                Ok(Erased::new(x.reveal::<X>().$take(&$($m)* $module)?))
+                Ok(Erased::new($module.$call(x.reveal::<X>())?))
             }
             fn own(&self) -> Box<dyn DynLayer<E, D>> {
                 let $layer = self;
-                Box::new(Layer::<_, X, Prev>($By($module.clone()), PhantomData))
+                Box::new(Layer::<_, X>($By($module.clone()), PhantomData))
             }
             fn migrate(&self, from: &mut Gradients<E, D>, to: &mut Gradients<E, D>) -> Result<(), Err<D>> {
                 let $layer = self;
@@ -207,10 +181,10 @@ macro_rules! row {
         }
     };
 }
-row!(TakenMut, taken_mut, ByMut, &mut M, [mut], |layer| (*layer.0));
-row!(TakenMut, taken_mut, ByMut, ByMut<M>, [mut], |layer| layer.0.0);
-row!(TakenRef, taken_ref, ByRef, &M, [], |layer| (*layer.0));
-row!(TakenRef, taken_ref, ByRef, ByRef<M>, [], |layer| layer.0.0);
+row!(ModuleMut, try_forward_mut, ByMut, &mut M, |layer| (*layer.0));
+row!(ModuleMut, try_forward_mut, ByMut, ByMut<M>, |layer| layer.0.0);
+row!(Module, try_forward, ByRef, &M, |layer| (*layer.0));
+row!(Module, try_forward, ByRef, ByRef<M>, |layer| layer.0.0);
 
 /// A stretch of the table, as a region's parameters.
 struct Rows<'s, 'l, E: Real, D: Device<E>>(&'s mut [&'l mut (dyn DynLayer<E, D> + 'l)]);

@@ -1,9 +1,9 @@
-//! Whether a layer takes the value before it, asked of the value.
+//! What a declaration asks of its layers, where the compiler shall say it well.
 //!
-//! A generated forward knows its input as a type parameter. A bound on it, in place of one on the
-//! layer, has two virtues. The compiler finds the forward as a method whatever the layers are, and
-//! then says which bound fails, instead of "no method named `forward_mut`". And the bound can name
-//! the layer before, which dfdx's `Module` does not know.
+//! A generated forward knows its input as a type parameter, and asks the input whether a layer takes
+//! it, in place of asking the layer: the compiler then finds the forward as a method whatever the
+//! layers are, and says which bound fails, instead of "no method named `forward_mut`". What can be
+//! asked of a layer alone is asked at the field's own tokens, by functions that do nothing.
 
 use dfdx::{
     nn::{Module, ModuleMut, TensorCollection},
@@ -20,20 +20,16 @@ use crate::{
 
 type Err<D> = <D as dfdx::tensor::HasErr>::Err;
 
-/// What is before the first layer.
-#[derive(Clone, Copy, Debug)]
-pub struct TheInput;
-
 macro_rules! taken {
     ($Taken:ident, $take:ident, $Call:ident, $call:ident, [$($m:tt)*]) => {
-        /// A value that the layer `M` takes, and that comes from `Prev`.
+        /// A value that the layer `M` takes.
         #[diagnostic::on_unimplemented(
             message = "`{M}` does not take `{Self}`",
-            label = "`{M}` comes after `{Prev}`, and does not take what that gives",
+            label = "this layer does not take what comes before it",
             note = "each layer takes what the one before gives: compare the shapes, and the dtypes",
             note = "where `{M}` holds several layers, one of these may be what does not fit"
         )]
-        pub trait $Taken<M, Prev>: Sized {
+        pub trait $Taken<M>: Sized {
             /// What the layer gives.
             type Output;
             /// The layer's error.
@@ -45,7 +41,7 @@ macro_rules! taken {
             fn $take(self, module: &$($m)* M) -> Result<Self::Output, Self::Error>;
         }
         #[diagnostic::do_not_recommend]
-        impl<X, M: $Call<X>, Prev> $Taken<M, Prev> for X {
+        impl<X, M: $Call<X>> $Taken<M> for X {
             type Output = M::Output;
             type Error = M::Error;
             fn $take(self, module: &$($m)* M) -> Result<M::Output, M::Error> {
@@ -64,12 +60,12 @@ taken!(TakenMut, taken_mut, ModuleMut, try_forward_mut, [mut]);
     note = "a module is a `TensorCollection`: derive it with `#[checkpointed]`, or implement `ZeroSizedModule` for a layer without tensors",
     note = "a field that is no layer is `#[param]`, `#[buffer]`, `#[scalar]` or `#[skip]`"
 )]
-pub trait ModuleField<E, D> {}
+pub trait ModuleField<E: Real, D: Device<E>>: TensorCollection<E, D> {}
 #[diagnostic::do_not_recommend]
 impl<E: Real, D: Device<E>, M: TensorCollection<E, D>> ModuleField<E, D> for M {}
 
 /// Checks at compile time that a field is a module; the macros call it with the field's own span.
-pub fn require_module<M: ModuleField<E, D>, E, D>() {}
+pub fn require_module<M: ModuleField<E, D>, E: Real, D: Device<E>>() {}
 
 /// Checks at compile time that a field can be cut into segments.
 pub fn require_segments<M: Cut>() {}
@@ -86,11 +82,11 @@ pub trait Cut {}
 ///
 /// # Errors
 /// The module's, or the device's.
-pub fn fed_ref<Prev, E: Real, D: Device<E>, M, X>(site: &'static Site, module: &M, x: X) -> Result<X::Output, Err<D>>
+pub fn fed_ref<E: Real, D: Device<E>, M, X>(site: &'static Site, module: &M, x: X) -> Result<X::Output, Err<D>>
 where
-    X: Boundary<E, D> + TakenRef<M, Prev, Error = Err<D>>,
+    X: Boundary<E, D> + TakenRef<M, Error = Err<D>>,
     X::Output: Boundary<E, D>,
-    M: TensorCollection<E, D> + Clone + 'static,
+    M: ModuleField<E, D> + Clone + 'static,
 {
     if !X::TAPED {
         return x.taken_ref(module);
@@ -102,15 +98,11 @@ where
 ///
 /// # Errors
 /// The module's, or the device's.
-pub fn fed_mut<Prev, E: Real, D: Device<E>, M, X>(
-    site: &'static Site,
-    module: &mut M,
-    x: X,
-) -> Result<X::Output, Err<D>>
+pub fn fed_mut<E: Real, D: Device<E>, M, X>(site: &'static Site, module: &mut M, x: X) -> Result<X::Output, Err<D>>
 where
-    X: Boundary<E, D> + TakenMut<M, Prev, Error = Err<D>>,
+    X: Boundary<E, D> + TakenMut<M, Error = Err<D>>,
     X::Output: Boundary<E, D>,
-    M: TensorCollection<E, D> + Clone + 'static,
+    M: ModuleField<E, D> + Clone + 'static,
 {
     if !X::TAPED {
         return x.taken_mut(module);

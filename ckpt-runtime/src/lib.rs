@@ -65,9 +65,9 @@ pub mod __private {
     pub use crate::{
         __lend as lend, __live as live, __taken as taken,
         borrowed::{lent, lent_mut, sequence},
-        chain::{DynLayer, chain, layer_after_mut, layer_after_ref, layer_mut, layer_ref},
+        chain::{DynLayer, chain, layer_mut, layer_ref},
         failure::expect,
-        fits::{CutMut, CutRef, TakenMut, TakenRef, TheInput, fed_mut, fed_ref, require_module, require_segments},
+        fits::{CutMut, CutRef, TakenMut, TakenRef, fed_mut, fed_ref, require_module, require_segments},
         flow::{
             blocks, blocks_mut, blocks_slice_mut, call_mut, call_ref, enter, infer, leave, replayed_mut, replayed_ref,
             segmented_loop,

@@ -12,7 +12,7 @@ use dfdx::{
 use crate::{
     Boundary, Edge, Real, ReplaySafe, Retape, SharedTape,
     context::Site,
-    fits::{TheInput, fed_mut, fed_ref},
+    fits::{fed_mut, fed_ref},
     flow::{call_mut, call_ref},
     parameters::{LentMut, LentRef},
     region::region,
@@ -33,7 +33,7 @@ where
     M: Module<X, Error = Err<D>> + TensorCollection<E, D> + Clone + 'static,
     M::Output: Boundary<E, D>,
 {
-    fed_ref::<TheInput, E, D, M, X>(site, module, x)
+    fed_ref::<E, D, M, X>(site, module, x)
 }
 
 /// Runs a field of a model through `&mut self`.
@@ -49,7 +49,7 @@ where
     M: ModuleMut<X, Error = Err<D>> + TensorCollection<E, D> + Clone + 'static,
     M::Output: Boundary<E, D>,
 {
-    fed_mut::<TheInput, E, D, M, X>(site, module, x)
+    fed_mut::<E, D, M, X>(site, module, x)
 }
 
 /// How a module runs as a region on a kind of tape: the kinds are `NoneTape`, `OwnedTape` and

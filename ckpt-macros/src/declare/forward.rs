@@ -4,7 +4,7 @@
 //! output of the field before it. The run time tells a taped input from an untaped one.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 
 use super::{
     markers::at,
@@ -38,12 +38,7 @@ fn module(d: &Declaration, direction: Direction, sound: bool) -> TokenStream {
         let at_region = [before, steps.get(n)].into_iter().flatten().any(Step::is_region);
         at_region.then(|| quote!(#value: #rt::__private::Boundary<#dtype, #device>))
     });
-    let previous = previous(&steps, rt);
-    let layers = steps
-        .iter()
-        .zip(values.windows(2))
-        .zip(&previous)
-        .map(|((step, x), previous)| bound(d, direction, step, &x[0], &x[1], previous));
+    let layers = steps.iter().zip(values.windows(2)).map(|(step, x)| bound(d, direction, step, &x[0], &x[1]));
 
     let error = quote!(<#device as #rt::__private::dfdx::tensor::HasErr>::Err);
     let body = if sound { body(d, direction, &steps) } else { quote!(::core::panic!("this declaration has errors")) };
@@ -74,12 +69,6 @@ fn module(d: &Declaration, direction: Direction, sound: bool) -> TokenStream {
     }
 }
 
-/// The type of what is before each field.
-fn previous(steps: &[Step<'_>], rt: &TokenStream) -> Vec<TokenStream> {
-    let before = steps.iter().map(|s| s.field.ty.to_token_stream());
-    std::iter::once(quote!(#rt::__private::TheInput)).chain(before).take(steps.len()).collect()
-}
-
 /// What the value before a field must be: asked of the value, so that what does not fit is said of
 /// the layers, and not of the whole model's method.
 fn bound(
@@ -88,7 +77,6 @@ fn bound(
     step: &Step<'_>,
     input: &proc_macro2::Ident,
     output: &proc_macro2::Ident,
-    previous: &TokenStream,
 ) -> TokenStream {
     let (rt, ty) = (&d.rt, &step.field.ty);
     let (dtype, device) = (&d.roles.dtype, &d.roles.device);
@@ -99,7 +87,7 @@ fn bound(
         let trait_ = direction.trait_of("Taken");
         quote! {
             #input: #rt::__private::#trait_<
-                #ty, #previous, Output = #output, Error = <#device as #rt::__private::dfdx::tensor::HasErr>::Err
+                #ty, Output = #output, Error = <#device as #rt::__private::dfdx::tensor::HasErr>::Err
             >
         }
     };
@@ -112,13 +100,13 @@ fn body(d: &Declaration, direction: Direction, steps: &[Step<'_>]) -> TokenStrea
     let rt = &d.rt;
     let (dtype, device) = (&d.roles.dtype, &d.roles.device);
     let (x, this, borrow) = (call_site("__ckpt_x"), call_site("self"), direction.borrow());
-    let lines = steps.iter().zip(previous(steps, rt)).map(|(step, previous)| {
+    let lines = steps.iter().map(|step| {
         let (member, options, ty) = (&step.field.member, step.options, &step.field.ty);
         let site = options.site(rt, &d.region_name(step.field));
         let span = at(ty);
         let call = if !step.is_region() {
             let (trait_, method) = (direction.trait_of("Taken"), direction.function("taken"));
-            quote_spanned!(span=> #rt::__private::#trait_::<#ty, #previous>::#method(#x, #borrow #this.#member))
+            quote_spanned!(span=> #rt::__private::#trait_::<#ty>::#method(#x, #borrow #this.#member))
         } else if let Some(segments) = &options.segments {
             let (trait_, method) = (direction.trait_of("Cut"), direction.function("taken_cut"));
             let segments = segments.to_value(rt);
@@ -128,7 +116,7 @@ fn body(d: &Declaration, direction: Direction, steps: &[Step<'_>]) -> TokenStrea
         } else {
             let function = direction.function("fed");
             quote_spanned! {span=>
-                #rt::__private::#function::<#previous, #dtype, #device, _, _>(#site, #borrow #this.#member, #x)
+                #rt::__private::#function::<#dtype, #device, _, _>(#site, #borrow #this.#member, #x)
             }
         };
         quote!(let #x = #call?;)

@@ -4,19 +4,12 @@
 //! hundred layers are checked in a second.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::quote;
 
 use super::Sequence;
 use crate::{direction::Direction, hygiene::spoken};
 
 impl Sequence<'_> {
-    /// What is before each layer, so that one that does not fit can be told with its neighbour.
-    fn previous(&self) -> Vec<TokenStream> {
-        let rt = &self.rt;
-        let before = self.parameters().map(|p| p.to_token_stream());
-        std::iter::once(quote!(#rt::__private::TheInput)).chain(before).take(self.layers.len()).collect()
-    }
-
     /// The run of an untaped input: the layers and nothing else.
     pub fn plain(&self, direction: Direction) -> TokenStream {
         let (rt, this) = (&self.rt, self.this());
@@ -26,8 +19,8 @@ impl Sequence<'_> {
         let (first, last) = (&values[0], &values[self.layers.len()]);
         let (inputs, outputs) = (&values[..self.layers.len()], &values[1..]);
         let (trait_, run) = (direction.trait_of("Run"), direction.function("run"));
-        let (taken, take, borrow) = (direction.trait_of("Taken"), direction.function("taken"), direction.borrow());
-        let previous = self.previous();
+        let (module, borrow) = (direction.module(rt), direction.borrow());
+        let forward = direction.method("try_forward");
         let members = self.layers.iter().map(|l| &l.member);
         quote! {
             #[automatically_derived]
@@ -35,17 +28,14 @@ impl Sequence<'_> {
                 #rt::__private::#trait_<#first, #rt::__private::dfdx::tensor::NoneTape> for #this
             where
                 #(#predicates,)*
-                #(#inputs: #rt::__private::#taken<#parameters, #previous, Output = #outputs, Error = __CkptError>,)*
+                #(#parameters: #module<#inputs, Output = #outputs, Error = __CkptError>,)*
                 __CkptError: ::core::fmt::Debug,
             {
                 type Output = #last;
                 type Error = __CkptError;
 
                 fn #run(#borrow self, __ckpt_x: #first) -> ::core::result::Result<#last, __CkptError> {
-                    #(let __ckpt_x = #rt::__private::#taken::<#parameters, #previous>::#take(
-                        __ckpt_x,
-                        #borrow self.#members
-                    )?;)*
+                    #(let __ckpt_x = #module::#forward(#borrow self.#members, __ckpt_x)?;)*
                     ::core::result::Result::Ok(__ckpt_x)
                 }
             }
@@ -61,9 +51,8 @@ impl Sequence<'_> {
         let (first, last) = (&values[0], &values[count]);
         let (inputs, outputs) = (&values[..count], &values[1..]);
         let (trait_, run) = (direction.trait_of("Run"), direction.function("run"));
-        let (taken, borrow) = (direction.trait_of("Taken"), direction.borrow());
-        let layer = direction.function("layer_after");
-        let previous = self.previous();
+        let (module, borrow) = (direction.module(rt), direction.borrow());
+        let layer = direction.function("layer");
         let members = self.layers.iter().map(|l| &l.member);
         let (segments, site) = (&self.segments, self.options.site(rt, &spoken(&self.name)));
         let error = quote!(<__CkptD as #rt::__private::dfdx::tensor::HasErr>::Err);
@@ -79,8 +68,8 @@ impl Sequence<'_> {
                 __CkptD: #rt::__private::dfdx::tensor_ops::Device<__CkptE>,
                 #(#predicates,)*
                 #(#values: #rt::__private::Boundary<__CkptE, __CkptD>,)*
-                #(#inputs: #rt::__private::#taken<#parameters, #previous, Output = #outputs, Error = #error>,)*
-                #(#parameters: #rt::__private::dfdx::nn::TensorCollection<__CkptE, __CkptD>
+                #(#parameters: #module<#inputs, Output = #outputs, Error = #error>
+                    + #rt::__private::dfdx::nn::TensorCollection<__CkptE, __CkptD>
                     + #rt::ReplaySafe
                     + ::core::clone::Clone
                     + 'static,)*
@@ -90,7 +79,7 @@ impl Sequence<'_> {
 
                 fn #run(#borrow self, __ckpt_x: #first) -> ::core::result::Result<#last, #error> {
                     let mut __ckpt_layers: [&mut dyn #rt::__private::DynLayer<__CkptE, __CkptD>; #count] = [
-                        #(&mut #rt::__private::#layer::<#previous, #parameters, #inputs, __CkptE, __CkptD>(
+                        #(&mut #rt::__private::#layer::<#parameters, #inputs, __CkptE, __CkptD>(
                             #borrow self.#members
                         ),)*
                     ];
