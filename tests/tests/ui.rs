@@ -9,8 +9,23 @@ use std::{collections::BTreeSet, fs, path::Path};
 /// The families. A folder that is not named here is not tested, which
 /// [`every_folder_is_a_family`] would say.
 const FAMILIES: &[&str] = &[
-    "captures", "conversion", "declaration", "in_place", "interior_mutability", "io", "leaving", "not_replayable",
-    "options", "sequence", "several", "state", "syntax", "tape", "threads", "types", "unsafe_code",
+    "captures",
+    "conversion",
+    "declaration",
+    "in_place",
+    "interior_mutability",
+    "io",
+    "leaving",
+    "not_replayable",
+    "options",
+    "sequence",
+    "several",
+    "state",
+    "syntax",
+    "tape",
+    "threads",
+    "types",
+    "unsafe_code",
 ];
 
 fn here() -> &'static Path {

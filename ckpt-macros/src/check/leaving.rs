@@ -199,6 +199,12 @@ mod tests {
                 let h = f().await;
             }),
             parse_quote!({
+                #[checkpoint]
+                {
+                    yield 1;
+                }
+            }),
+            parse_quote!({
                 #[checkpoint(each)]
                 for b in &self.blocks {
                     break;

@@ -165,7 +165,9 @@ struct Held<E: Dtype, D: Device<E>> {
 
 #[test]
 fn a_policy_that_the_model_holds_is_in_force_and_changes_no_bit() {
-    for policy in [Policy::default(), Policy::plain(), Policy::keep(), Policy::checkpoint().region("Held.a", Mode::Keep)] {
+    for policy in
+        [Policy::default(), Policy::plain(), Policy::keep(), Policy::checkpoint().region("Held.a", Mode::Keep)]
+    {
         trains_as(
             |dev| {
                 let mut model = dev.build_module::<HeldBuilder, f32>();

@@ -104,7 +104,8 @@ fn functions_and_expressions_inside_a_checkpointed_forward() {
         |dev| dev.build_module::<CallerBuilder, f32>(),
         rows::<4, f32>,
         |m, x| {
-            let half = |m: &mut modules::Linear<4, 4, f32, Cpu>, x: Traced<4>| m.try_forward_mut(x)?.try_tanh()?.try_mul(0.5);
+            let half =
+                |m: &mut modules::Linear<4, 4, f32, Cpu>, x: Traced<4>| m.try_forward_mut(x)?.try_tanh()?.try_mul(0.5);
             let (x, tape) = x.split_tape();
             let y = half(&mut m.a, x.clone().put_tape(tape))?;
             let z = m.b.try_forward_mut(y.try_add(x)?)?;
@@ -175,7 +176,11 @@ fn a_struct_of_tensors_is_an_input() {
             let forward = |x: Traced<4>| {
                 let (q, tape) = m.0.try_forward(x)?.split_tape();
                 let (k, tape) = q.clone().put_tape(tape).try_sin()?.split_tape();
-                let pair = Pair { q: q.clone().put_tape(Default::default()), k: k.put_tape(Default::default()), sharpness: 1.5 };
+                let pair = Pair {
+                    q: q.clone().put_tape(Default::default()),
+                    k: k.put_tape(Default::default()),
+                    sharpness: 1.5,
+                };
                 try_weigh(&m.1, q.put_tape(tape), pair)
             };
             match policy.clone() {

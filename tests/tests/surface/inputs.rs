@@ -1,8 +1,8 @@
 //! What may go into a forward and come out: several tensors, masks, tokens, flags, tuples.
 
 use ckpt_runtime::prelude::*;
-use dfdx::tensor::Merge;
 use dfdx::nn::modules;
+use dfdx::tensor::Merge;
 use tests::compare::BothTaped;
 
 use crate::same::{Rows, rows, trains_as};
@@ -66,7 +66,11 @@ struct Tokens<E: Dtype, D: Device<E>> {
 
 #[checkpointed]
 impl<E: Dtype, D: Device<E>> Tokens<E, D> {
-    fn forward<B: Dim>(&self, words: Tensor<(B,), usize, D>, places: Tensor<(B,), usize, D>) -> Tensor<(B, Const<4>), E, D> {
+    fn forward<B: Dim>(
+        &self,
+        words: Tensor<(B,), usize, D>,
+        places: Tensor<(B,), usize, D>,
+    ) -> Tensor<(B, Const<4>), E, D> {
         #[checkpoint]
         let x = self.words.forward(words) + self.places.forward(places);
         #[checkpoint]

@@ -110,7 +110,8 @@ fn none_masks_integer_tensors_and_flags_among_the_inputs() {
     let mut model = dev.build_module::<InputsBuilder, f32>();
     let x = rows::<4, f32>(&dev);
     let words: Tensor<(usize,), usize, _> = dev.tensor_from_vec(vec![0, 4, 4], (3,));
-    let mask: Tensor<(usize, Const<4>), bool, _> = dev.tensor_from_vec((0..12).map(|i| i % 2 == 0).collect(), (3, Const));
+    let mask: Tensor<(usize, Const<4>), bool, _> =
+        dev.tensor_from_vec((0..12).map(|i| i % 2 == 0).collect(), (3, Const));
     for mask in [None, Some(mask)] {
         for (shift, flag) in [(None, false), (Some(2), true)] {
             let loss_and_gradients = |policy: Policy, model: &mut Inputs<f32, Cpu>| {

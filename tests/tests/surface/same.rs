@@ -79,10 +79,8 @@ pub fn one_function<E: Real, M, X: Input<E>, Y: Output<E>, I>(
 }
 
 /// Trains through `&self`, under every policy, as through `forward_mut`.
-pub fn trains_by_reference<E: Real, M, X: Input<E>, Y: Output<E>>(
-    build: impl Fn(&Cpu) -> M,
-    input: impl Fn(&Cpu) -> X,
-) where
+pub fn trains_by_reference<E: Real, M, X: Input<E>, Y: Output<E>>(build: impl Fn(&Cpu) -> M, input: impl Fn(&Cpu) -> X)
+where
     Cpu: Device<E>,
     M: TensorCollection<E, Cpu>
         + ModuleMut<X::Taped, Output = Y, Error = CpuError>

@@ -25,16 +25,8 @@ checkpoint_sequential! {
 
 #[test]
 fn as_a_type() {
-    trains_as(
-        |dev| dev.build_module::<Cut, f32>(),
-        rows::<4, f32>,
-        |m, x| m.0.try_forward_mut(x),
-    );
-    trains_as(
-        |dev| dev.build_module::<Each, f32>(),
-        rows::<4, f32>,
-        |m, x| m.0.try_forward_mut(x),
-    );
+    trains_as(|dev| dev.build_module::<Cut, f32>(), rows::<4, f32>, |m, x| m.0.try_forward_mut(x));
+    trains_as(|dev| dev.build_module::<Each, f32>(), rows::<4, f32>, |m, x| m.0.try_forward_mut(x));
     one_function(|dev| dev.build_module::<Cut, f32>(), rows::<4, f32>, |y| bits(&y), |y| bits(&y));
     trains_by_reference(|dev| dev.build_module::<Cut, f32>(), rows::<4, f32>);
 }
@@ -181,12 +173,7 @@ type Octet = (Linear<4, 5>, Tanh, Linear<5, 6>, (Tanh, Linear<6, 5>, Tanh), (Lin
 fn longer_than_a_tuple() {
     // The same layers in the same order, in dfdx's tuples: only the names differ.
     type Grouped = (Octet, Octet, Octet, Linear<4, 3>);
-    let expected = run_with(
-        7,
-        |dev| dev.build_module::<Grouped, f32>(),
-        rows::<4, f32>,
-        |m, x| m.try_forward_mut(x),
-    );
+    let expected = run_with(7, |dev| dev.build_module::<Grouped, f32>(), rows::<4, f32>, |m, x| m.try_forward_mut(x));
     for (name, policy) in policies() {
         let run = run_with(
             7,

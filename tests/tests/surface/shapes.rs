@@ -26,10 +26,7 @@ where
 /// Bounds that say the roles, whatever the names.
 #[checkpointed]
 #[derive(Clone, Debug)]
-struct ByBounds<Q: Device<P>, P: Dtype>(
-    #[checkpoint] modules::Linear<4, 4, P, Q>,
-    pub modules::Linear<4, 4, P, Q>,
-);
+struct ByBounds<Q: Device<P>, P: Dtype>(#[checkpoint] modules::Linear<4, 4, P, Q>, pub modules::Linear<4, 4, P, Q>);
 
 #[test]
 fn generics_of_any_name_and_order() {

@@ -18,17 +18,44 @@ const REGIONS: &[&str] = &["", "", "", "", "(verify)", "(keep)", "(plain)", "(na
 /// What a statement does with earlier values.
 #[derive(Clone)]
 enum Op {
-    Call { field: usize, x: usize },
-    Helper { x: usize },
-    Unary { function: &'static str, x: usize },
-    Binary { operator: usize, a: usize, b: usize },
-    Scale { x: usize },
+    Call {
+        field: usize,
+        x: usize,
+    },
+    Helper {
+        x: usize,
+    },
+    Unary {
+        function: &'static str,
+        x: usize,
+    },
+    Binary {
+        operator: usize,
+        a: usize,
+        b: usize,
+    },
+    Scale {
+        x: usize,
+    },
     /// Adds or multiplies a function of the parameter.
-    Parameter { operator: usize, function: Option<&'static str>, x: usize },
+    Parameter {
+        operator: usize,
+        function: Option<&'static str>,
+        x: usize,
+    },
     /// One of two by the gate.
-    Branch { field: usize, function: &'static str, x: usize },
+    Branch {
+        field: usize,
+        function: &'static str,
+        x: usize,
+    },
     /// A run of blocks, each on the one before it, `mixed` with what went in.
-    Loop { field: usize, x: usize, mark: String, mixed: bool },
+    Loop {
+        field: usize,
+        x: usize,
+        mark: String,
+        mixed: bool,
+    },
 }
 
 impl Op {
