@@ -70,3 +70,17 @@ fn every_code_has_a_case() {
     let silent: Vec<_> = codes.iter().filter(|c| **c != 99 && !said.contains(&format!("CKPT{c:03}"))).collect();
     assert!(silent.is_empty(), "no case says {silent:?}");
 }
+
+/// A layer that is wrong is told as such, and never as a model that has lost its methods.
+#[test]
+fn no_mistake_hides_the_forward() {
+    for family in FAMILIES {
+        for entry in fs::read_dir(here().join("ui").join(family)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|e| e == "stderr") {
+                let text = fs::read_to_string(&path).unwrap();
+                assert!(!text.contains("E0599"), "{} blames a method", path.display());
+            }
+        }
+    }
+}
