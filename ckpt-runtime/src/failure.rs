@@ -66,6 +66,9 @@ pub enum Cause {
     /// A tensor of another region's tape was used: it reached the region by a way that the macros
     /// cannot see, such as inside a plain value. Its gradient would have been lost.
     ForeignTape,
+    /// A checkpointed function was called on untaped inputs in a forward that trains: inference, by
+    /// dfdx's rule, so that its modules would have got no gradient.
+    Untracked,
     /// A run of layers was to be cut into no segments, or more than it has layers.
     Segments {
         /// The number of segments asked for.
@@ -118,6 +121,10 @@ impl fmt::Display for Cause {
             Self::ForeignTape => f.write_str(
                 "it used a tensor of another region's tape; let every tensor enter as an input \
                  (`#[derive(Boundary)]` for a struct that holds tensors)",
+            ),
+            Self::Untracked => f.write_str(
+                "none of its inputs tracks gradients, though the forward around it trains, so its modules would get \
+                 none; call the module itself (`self.tok.forward(tokens)`), which is tracked",
             ),
             Self::Segments { segments, layers } => {
                 write!(f, "it has {layers} layers and cannot be cut into {segments} segments")

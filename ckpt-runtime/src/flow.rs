@@ -9,6 +9,7 @@ use crate::{
     Boundary, Plain, Real, ReplaySafe, Retape, SharedTape,
     context::{Context, Site},
     failure::{self, Pass},
+    function::Training,
     parameters::{LentSlice, Parameters, Reborrowed},
     policy::{self, Mode, Segments},
     region,
@@ -51,6 +52,7 @@ where
     M::Output: Retape<E, D>,
 {
     let fed = X::Fed::load(x.store(tape), &SharedTape::open());
+    let _paused = Training::pauses();
     Ok(enter(module.try_forward_mut(fed)?, tape))
 }
 
@@ -68,6 +70,7 @@ where
     M::Output: Retape<E, D>,
 {
     let fed = X::Fed::load(x.store(tape), &SharedTape::open());
+    let _paused = Training::pauses();
     Ok(enter(module.try_forward(fed)?, tape))
 }
 
@@ -75,13 +78,13 @@ where
 ///
 /// # Errors
 /// The module's.
-pub fn replayed_mut<E: Real, D: Device<E>, M: ReplaySafe, X: Retape<E, D>>(
+pub fn replayed_mut<E: Real, D: Device<E>, M, X: Retape<E, D>>(
     tape: &SharedTape<E, D>,
     module: &mut M,
     x: X,
 ) -> Result<<M::Output as Retape<E, D>>::Shared, Err<D>>
 where
-    M: ModuleMut<X::Fed, Error = Err<D>>,
+    M: ModuleMut<X::Fed, Error = Err<D>> + ReplaySafe,
     M::Output: Retape<E, D>,
 {
     call_mut(tape, module, x)
@@ -91,13 +94,13 @@ where
 ///
 /// # Errors
 /// The module's.
-pub fn replayed_ref<E: Real, D: Device<E>, M: ReplaySafe, X: Retape<E, D>>(
+pub fn replayed_ref<E: Real, D: Device<E>, M, X: Retape<E, D>>(
     tape: &SharedTape<E, D>,
     module: &M,
     x: X,
 ) -> Result<<M::Output as Retape<E, D>>::Shared, Err<D>>
 where
-    M: Module<X::Fed, Error = Err<D>>,
+    M: Module<X::Fed, Error = Err<D>> + ReplaySafe,
     M::Output: Retape<E, D>,
 {
     call_ref(tape, module, x)

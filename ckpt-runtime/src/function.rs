@@ -1,11 +1,17 @@
 //! What `#[checkpoint] fn` and `checkpoint!` need: how a call on a kind of tape borrows modules.
 
+use std::cell::Cell;
+
 use dfdx::{
-    tensor::{NoneTape, OwnedTape, Storage},
+    tensor::{HasErr, NoneTape, OwnedTape, Storage, TensorFromVec},
     tensor_ops::Device,
 };
 
-use crate::{Boundary, Real, SharedTape};
+use crate::{
+    Boundary, Cause, Pass, Real, SharedTape,
+    context::{Context, Site},
+    failure,
+};
 
 /// A tape that a checkpointed function can be called on.
 pub trait CallerTape {
@@ -42,6 +48,50 @@ where
     Y: Boundary<E, D, Stored = X::Stored>,
 {
     Y::load(x.store(tape), tape)
+}
+
+thread_local! {
+    /// Whether the code that runs is the body of a forward in training, not of a module it calls.
+    static TRAINING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a forward in training is running, until dropped.
+#[derive(Debug)]
+pub struct Training {
+    around: bool,
+}
+
+impl Training {
+    /// The body of a forward in training begins.
+    #[must_use]
+    pub fn begins() -> Self {
+        Self { around: TRAINING.replace(true) }
+    }
+
+    /// A module is called, which decides for itself what it tracks.
+    pub(crate) fn pauses() -> Self {
+        Self { around: TRAINING.replace(false) }
+    }
+}
+
+impl Drop for Training {
+    fn drop(&mut self) {
+        TRAINING.set(self.around);
+    }
+}
+
+/// Refuses a checkpointed function that is called on untaped inputs in a forward in training: its
+/// modules would get no gradient, and nothing would say so.
+///
+/// # Errors
+/// [`Cause::Untracked`] while a forward in training runs.
+pub fn refuse_untracked<D: Storage<usize> + TensorFromVec<usize>>(
+    site: &'static Site,
+) -> Result<(), <D as HasErr>::Err> {
+    if !TRAINING.get() {
+        return Ok(());
+    }
+    Err(failure::refuse(&D::default(), &Context::current().inside(site, None), Pass::First, Cause::Untracked))
 }
 
 /// Calls one module as a region, in code that no other macro has written.

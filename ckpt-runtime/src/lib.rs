@@ -16,6 +16,7 @@ mod fits;
 mod flow;
 mod function;
 mod gradients;
+mod kernels;
 pub mod memory;
 mod module;
 pub mod nn;
@@ -72,7 +73,7 @@ pub mod __private {
             blocks, blocks_mut, blocks_slice_mut, call_mut, call_ref, enter, infer, leave, replayed_mut, replayed_ref,
             segmented_loop,
         },
-        function::{Admits, CallerTape, hand_over},
+        function::{Admits, CallerTape, Training, hand_over, refuse_untracked},
         module::{checkpoint_mut, checkpoint_ref, field_mut, field_ref},
         policy::under,
         replay_safe::{require_cloneable, require_replay_safe},

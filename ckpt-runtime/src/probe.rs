@@ -308,7 +308,7 @@ mod tests {
         let mut linear = dev.build_module::<Linear<2, 2>, f32>();
         let mut fixed: Tensor<Rank1<2>, f32, Cpu> = dev.zeros();
         let mut sized: Tensor<(usize,), f32, Cpu> = dev.zeros_like(&(2,));
-        let mut blocks = vec![linear.clone()];
+        let mut blocks = [linear.clone()];
         assert_eq!(role(&__lend!(f32, Cpu, &mut linear)), "Trained");
         assert_eq!(role(&__lend!(f32, Cpu, &linear)), "Trained");
         assert_eq!(role(&__lend!(f32, Cpu, &mut fixed)), "Trained");

@@ -73,25 +73,32 @@ pub(crate) fn run<E: Real, D: Device<E>, P: Parameters<E, D>, I: Boundary<E, D>,
         (mode, _) => mode,
     };
     let before = failure::noted();
-    let failed = |error: Err<D>| {
+    let failed = |error: &Err<D>| {
         failure::take_pending();
         failure::note(&context, Pass::First, Cause::Device(error.to_string()), before);
-        error
     };
     if mode == Mode::Plain {
-        return body(tape, parameters.refs(), inputs).map_err(failed);
+        return body(tape, parameters.refs(), inputs).inspect_err(failed);
     }
 
     let stored = inputs.store(tape);
+    let mut input_gradients = Vec::new();
+    I::gradients(&stored, &mut input_gradients);
+    let input_device = I::device(&stored);
+    // A kept region holds no input: what the body consumes, it may overwrite.
+    let (given, stored) = match mode {
+        Mode::Checkpoint => (stored.clone(), Some(stored)),
+        _ => (stored, None),
+    };
     // A module's state may change in the first pass; the recompute starts from the state before.
-    let before_state = (mode == Mode::Checkpoint).then(|| parameters.own());
+    let repeated = stored.map(|inputs| (inputs, parameters.own()));
     let inner = SharedTape::open();
     let replay = Replay::record();
-    let outputs = body(&inner, parameters.refs(), I::load(stored.clone(), &inner)).map_err(failed)?;
+    let outputs = body(&inner, parameters.refs(), I::load(given, &inner)).inspect_err(failed)?;
     let seeds = replay.finish();
     let outputs = outputs.store(&inner);
     let kept = inner.close();
-    let Some(device) = O::device(&outputs).or_else(|| I::device(&stored)) else {
+    let Some(device) = O::device(&outputs).or(input_device) else {
         // No tensor in or out: there is nothing to send gradients through.
         failure::take_pending();
         return Ok(O::load(outputs, tape));
@@ -100,20 +107,17 @@ pub(crate) fn run<E: Real, D: Device<E>, P: Parameters<E, D>, I: Boundary<E, D>,
         return Err(failure::refuse(&device, &context, Pass::First, cause));
     }
 
-    let mut edges = Edges { inputs: Vec::new(), outputs: Vec::new(), device, context: context.clone() };
-    I::gradients(&stored, &mut edges.inputs);
+    let mut edges = Edges { inputs: input_gradients, outputs: Vec::new(), device, context: context.clone() };
     O::gradients(&outputs, &mut edges.outputs);
-    let first = policy::verify(site, &context).filter(|_| mode == Mode::Checkpoint);
-    let first = first.map(|tolerance| (outputs.clone(), tolerance));
     let mut outer = tape.clone();
-    match before_state {
-        Some(owned) => {
+    match repeated {
+        Some((inputs, owned)) => {
             drop(kept);
-            let recompute = Recompute::<E, D, P::Owned, I, O> { body, inputs: stored, seeds, first };
+            let first = policy::verify(site, &context).map(|tolerance| (outputs.clone(), tolerance));
+            let recompute = Recompute::<E, D, P::Owned, I, O> { body, inputs, seeds, first };
             outer.add_backward_op(move |grads| recompute.backward(edges, owned, grads));
         }
         None => {
-            drop(stored);
             let owned = parameters.own();
             outer.add_backward_op(move |grads| {
                 let taken = edges.begin(&owned, grads)?;
@@ -141,10 +145,9 @@ impl<E: Real, D: Device<E>, W: Lend<E, D>, I: Boundary<E, D>, O: Boundary<E, D>>
         let _entered = edges.context.enter();
         let inner = SharedTape::open();
         let replay = Replay::play(self.seeds);
-        let outputs = (self.body)(&inner, owned.lend(), I::load(self.inputs, &inner)).map_err(|error| {
+        let outputs = (self.body)(&inner, owned.lend(), I::load(self.inputs, &inner)).inspect_err(|error| {
             failure::take_pending();
             failure::note(&edges.context, Pass::Recompute, Cause::Device(error.to_string()), before);
-            error
         })?;
         replay.finish();
         let outputs = outputs.store(&inner);
@@ -179,7 +182,7 @@ struct Taken<E: Real, D: Device<E>> {
 impl<E: Real, D: Device<E>> Edges<E, D> {
     /// Moves the gradients of outputs, parameters and inputs out of the outer map.
     fn begin(&self, parameters: &impl Lend<E, D>, outer: &mut Gradients<E, D>) -> Result<Taken<E, D>, Err<D>> {
-        // The outputs first: where a region hands an input through, its gradient seeds the output.
+        // Where a region hands an input through, the two are one buffer, taken once, as the output's.
         let outputs = self.outputs.iter().map(|h| h.take(outer)).collect::<Result<_, _>>()?;
         let mut inner = Gradients::leaky();
         parameters.migrate(outer, &mut inner)?;
@@ -215,9 +218,8 @@ impl<E: Real, D: Device<E>> Edges<E, D> {
         // A tape can only be run by the backward of a scalar: a zero, on which nothing depends.
         let zero: Tensor<Rank0, E, D> = self.device.try_zeros()?;
         let (zero, first) = zero.traced(start).split_tape();
-        let mut inner = zero.put_tape(first.merge(tape)).try_backward().map_err(|error| {
+        let mut inner = zero.put_tape(first.merge(tape)).try_backward().inspect_err(|error| {
             failure::note(&self.context, Pass::Backward, Cause::Device(error.to_string()), before);
-            error
         })?;
         parameters.migrate(&mut inner, outer)?;
         self.inputs.iter().try_for_each(|h| h.migrate(&mut inner, outer))

@@ -49,6 +49,8 @@ markers! { [ReplaySafe Stateless]:
     [const M: usize, const H: usize, const K: usize, const V: usize, E: Dtype, D: Storage<E>] modules::MultiHeadAttention<M, H, K, V, E, D>;
     [const M: usize, const H: usize, const F: usize, E: Dtype, D: Storage<E>] modules::TransformerEncoderBlock<M, H, F, E, D>;
     [const M: usize, const H: usize, const F: usize, E: Dtype, D: Storage<E>] modules::TransformerDecoderBlock<M, H, F, E, D>;
+    [const M: usize, const H: usize, const F: usize, const L: usize, E: Dtype, D: Storage<E>] modules::TransformerDecoder<M, H, F, L, E, D>;
+    [const M: usize, const H: usize, const A: usize, const B: usize, const F: usize, E: Dtype, D: Storage<E>] modules::Transformer<M, H, A, B, F, E, D>;
     [E: Dtype, D: Device<E>] prelu::PReLU<E, D>;
     [C: ConstDim, E: Dtype, D: Device<E>] prelu::PReLU1D<C, E, D>;
     [E: Dtype] modules::LeakyReLU<E>;
@@ -68,6 +70,9 @@ markers! { [ReplaySafe Stateless]:
     [const M: usize, const H: usize, const K: usize, const V: usize] builders::MultiHeadAttention<M, H, K, V>;
     [const M: usize, const H: usize, const F: usize] builders::TransformerEncoderBlock<M, H, F>;
     [const M: usize, const H: usize, const F: usize] builders::TransformerDecoderBlock<M, H, F>;
+    [const M: usize, const H: usize, const F: usize, const L: usize] builders::TransformerEncoder<M, H, F, L>;
+    [const M: usize, const H: usize, const F: usize, const L: usize] builders::TransformerDecoder<M, H, F, L>;
+    [const M: usize, const H: usize, const A: usize, const B: usize, const F: usize] builders::Transformer<M, H, A, B, F>;
     [] builders::PReLU;
     [C: ConstDim] builders::PReLU1D<C>;
 }

@@ -92,7 +92,36 @@ where
     }
 }
 
-/// A linear layer that must not be cloned.
+/// Multiplies by the number of its calls, which it counts in itself, as batch norm keeps its
+/// statistics: its output depends on its state.
+#[derive(Clone, Debug, Default)]
+pub struct Growing {
+    /// How often it was called.
+    pub calls: usize,
+}
+
+impl ReplaySafe for Growing {}
+
+impl<E: Dtype, D: Device<E>> TensorCollection<E, D> for Growing {
+    type To<E2: Dtype, D2: Device<E2>> = Self;
+    fn iter_tensors<V: ModuleVisitor<Self, E, D>>(visitor: &mut V) -> Result<Option<Self>, V::Err> {
+        visitor.visit_fields((), |()| Self::default())
+    }
+}
+
+impl<S: Shape, E: Dtype, T: Tape<E, Cpu>> ModuleMut<Tensor<S, E, Cpu, T>> for Growing
+where
+    Cpu: Device<E>,
+{
+    type Output = Tensor<S, E, Cpu, T>;
+    type Error = CpuError;
+    fn try_forward_mut(&mut self, x: Tensor<S, E, Cpu, T>) -> Result<Self::Output, CpuError> {
+        self.calls += 1;
+        x.try_mul(E::from_usize(self.calls).expect("a small number"))
+    }
+}
+
+/// A module that must not be cloned.
 #[derive(Debug)]
 pub struct NoClone<M>(pub M);
 

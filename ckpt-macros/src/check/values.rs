@@ -300,7 +300,7 @@ fn is_untaped(tensor: &syn::PathSegment, roles: &Roles) -> bool {
     match arguments.args.iter().nth(1) {
         Some(GenericArgument::Type(Type::Path(p))) => p.path.get_ident().is_some_and(|name| {
             let name = name.to_string();
-            *name != roles.dtype.to_string() && (name == "bool" || name.starts_with(['u', 'i']))
+            roles.dtype != name.as_str() && (name == "bool" || name.starts_with(['u', 'i']))
         }),
         _ => false,
     }

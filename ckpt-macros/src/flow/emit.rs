@@ -392,6 +392,7 @@ impl Expansion {
                 fn try_forward_mut(&mut self, __ckpt_input: #input) -> ::core::result::Result<Self::Output, Self::Error> {
                     let __ckpt_policy = self.__ckpt_policy().cloned().unwrap_or_default();
                     #rt::__private::under(&__ckpt_policy, || {
+                        let __ckpt_training = #rt::__private::Training::begins();
                         let __ckpt_tape = #rt::SharedTape::<#e, #d>::open();
                         #unpack
                         #(let #names = #rt::__private::enter(#names, &__ckpt_tape);)*

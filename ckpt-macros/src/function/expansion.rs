@@ -11,6 +11,7 @@ use syn::{Attribute, GenericParam, ItemFn, Pat};
 
 use super::signature::{Parameter, Signature, tape_name, with_tapes};
 use crate::flow::{Access, Body, Context, Failure, Pass, Returns};
+use crate::options::Options;
 
 /// Writes everything. Without a body, beside findings, the functions have their types and nothing in
 /// them, so that what calls them has no errors of its own.
@@ -226,7 +227,10 @@ impl Writer<'_> {
 
     fn inference(&self, block: TokenStream) -> TokenStream {
         let bindings = self.bindings(&|_, name| name.to_token_stream());
-        self.version(&self.none_tape(), quote!({ #bindings #block }))
+        let (rt, device) = (&self.cx.rt, &self.signature.roles.device);
+        let site = Options::default().site(rt, &self.signature.spoken());
+        let refuse = quote!(#rt::__private::refuse_untracked::<#device>(#site)?;);
+        self.version(&self.none_tape(), quote!({ #refuse #bindings #block }))
     }
 
     fn shared(&self, body: &Body) -> TokenStream {

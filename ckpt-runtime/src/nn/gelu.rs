@@ -4,14 +4,13 @@ use std::f64::consts::{PI, SQRT_2};
 
 use dfdx::{
     nn::{Module, NonMutableModule, ZeroSizedModule},
-    shapes::{HasShape, Shape},
-    tensor::{NoneTape, PutTape, SplitTape, Storage, Tape, Tensor, TensorFromVec, WithEmptyTape},
-    tensor_ops::{Device, ReshapeTo, TryAdd, TryMul, TrySub},
+    shapes::Shape,
+    tensor::{NoneTape, Tape, Tensor, WithEmptyTape},
+    tensor_ops::{Device, TryAdd, TryMul, TrySub},
 };
-use rayon::prelude::*;
 
-use super::heap::{heap, heap_mut, is_heap};
-use crate::{Real, ReplaySafe, Stateless};
+use super::activation::activate;
+use crate::{Real, ReplaySafe, Stateless, kernels::Activation};
 
 /// `x · Φ(x)`, with Φ the standard normal distribution function: `torch.nn.GELU()`; Hendrycks and
 /// Gimpel, arXiv 1606.08415.
@@ -42,55 +41,20 @@ impl<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>> Module<Tensor<S, E, D, T>> 
     type Error = D::Err;
 
     fn try_forward(&self, x: Tensor<S, E, D, T>) -> Result<Self::Output, D::Err> {
-        if is_heap(x.device()) {
-            on_the_heap(x)
-        } else if T::OWNS_TAPE {
-            composed(x)
-        } else {
-            x.try_accurate_gelu()
-        }
+        activate(x, Activation::Gelu)
     }
-}
-
-/// Elements that one piece of parallel work handles.
-const CHUNK: usize = 1 << 13;
-
-/// The operation on dfdx's `Cpu`: one parallel pass over the data each way.
-fn on_the_heap<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
-    x: Tensor<S, E, D, T>,
-) -> Result<Tensor<S, E, D, T>, D::Err> {
-    // A permuted or broadcast input is laid out first, so that the buffers below run in step.
-    let (x, mut tape) = x.try_contiguous()?.split_tape();
-    let device = x.device().clone();
-    let mut values = x.as_vec();
-    values.par_chunks_mut(CHUNK).for_each(|piece| piece.iter_mut().for_each(|v| *v = value(*v)));
-    let y = <D as TensorFromVec<E>>::try_tensor_from_vec(&device, values, *x.shape())?;
-    if !T::OWNS_TAPE {
-        return Ok(y.put_tape(tape));
-    }
-    let output = y.ghost();
-    tape.add_backward_op(move |grads| {
-        let empty = <D as Storage<E>>::try_alloc_len(&device, 0)?;
-        let gradient = std::mem::replace(grads.get_or_alloc_mut(&output)?, empty);
-        let sum = heap_mut::<E, D>(grads.get_or_alloc_mut(&x)?).par_chunks_mut(CHUNK);
-        let (gradient, x) = (heap::<E, D>(&gradient).par_chunks(CHUNK), x.as_vec());
-        sum.zip(gradient).zip(x.par_chunks(CHUNK)).for_each(|((sum, gradient), x)| {
-            for ((sum, gradient), x) in sum.iter_mut().zip(gradient).zip(x) {
-                *sum += *gradient * slope(*x);
-            }
-        });
-        Ok(())
-    });
-    Ok(y.put_tape(tape))
 }
 
 /// The operation in dfdx's own, on any device.
 ///
 /// dfdx's GELU minus `m - m̄`, where `m = -(√2 - 1)/√(2π) · exp(-x²/2)` and `m̄` is its value off the
 /// tape: a term that is exactly zero and whose derivative corrects dfdx's.
-fn composed<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub(super) fn composed<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     x: Tensor<S, E, D, T>,
 ) -> Result<Tensor<S, E, D, T>, D::Err> {
+    if !T::OWNS_TAPE {
+        return x.try_accurate_gelu();
+    }
     let bell = x.with_empty_tape();
     let y = x.try_accurate_gelu()?;
     let bell = bell.try_square()?.try_mul(constant::<E>(-0.5))?.try_exp()?;
@@ -102,40 +66,6 @@ fn composed<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
 
 fn constant<E: Real>(v: f64) -> E {
     E::from_f64(v).expect("a finite constant")
-}
-
-/// Whether `E` is computed in f64; narrower dtypes are in f32.
-const fn is_wide<E>() -> bool {
-    size_of::<E>() > size_of::<f32>()
-}
-
-/// `x · Φ(x)`.
-fn value<E: Real>(x: E) -> E {
-    let y = if is_wide::<E>() {
-        x.to_f64().and_then(|x| E::from_f64(x * normal(x)))
-    } else {
-        x.to_f32().and_then(|x| E::from_f32(x * normal_f32(x)))
-    };
-    y.unwrap_or_else(E::nan)
-}
-
-/// `Φ(x) + x · φ(x)`.
-fn slope<E: Real>(x: E) -> E {
-    let y = if is_wide::<E>() {
-        x.to_f64().and_then(|x| E::from_f64(normal(x) + x * (-0.5 * x * x).exp() / (2.0 * PI).sqrt()))
-    } else {
-        const DENSITY_AT_0: f32 = 0.398_942_3;
-        x.to_f32().and_then(|x| E::from_f32(normal_f32(x) + x * (-0.5 * x * x).exp() * DENSITY_AT_0))
-    };
-    y.unwrap_or_else(E::nan)
-}
-
-fn normal(x: f64) -> f64 {
-    0.5 * (1.0 + libm::erf(x * std::f64::consts::FRAC_1_SQRT_2))
-}
-
-fn normal_f32(x: f32) -> f32 {
-    0.5 * (1.0 + libm::erff(x * std::f32::consts::FRAC_1_SQRT_2))
 }
 
 #[cfg(test)]
@@ -176,7 +106,7 @@ mod tests {
         let dev = Cpu::default();
         let x = dev.tensor(X);
         let y = composed(x.leaky_trace()).unwrap();
-        assert_eq!(y.array(), Gelu.forward(x.clone()).array());
+        near(&y.as_vec(), &Y, 1e-15);
         near(&y.sum().backward().get(&x).as_vec(), &DY, 1e-15);
         let small = composed(dev.tensor([-40.0, -0.0]).leaky_trace()).unwrap();
         assert!(small.array().iter().all(|v: &f64| *v == 0.0 && v.is_sign_negative()));
@@ -188,6 +118,7 @@ mod tests {
         let x: Tensor<Rank2<3, 5>, f64, _> = dev.sample_normal();
         let turned = x.leaky_trace().permute::<Rank2<5, 3>, _>();
         let y = Gelu.forward(turned.with_empty_tape()) + Gelu.forward(turned);
+        let slope = |x: f64| 0.5 * (1.0 + libm::erf(x / SQRT_2)) + x * (-0.5 * x * x).exp() / (2.0 * PI).sqrt();
         let slopes: Vec<f64> = x.as_vec().into_iter().map(|x| 2.0 * slope(x)).collect();
         near(&y.sum().backward().get(&x).as_vec(), &slopes, 1e-14);
     }

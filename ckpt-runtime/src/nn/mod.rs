@@ -1,9 +1,35 @@
-//! Layers beyond dfdx's.
+//! Layers beyond dfdx's, and leaner ones in place of some of dfdx's.
+//!
+//! Each is one operation on the tape that keeps only what its gradient needs. On dfdx's `Cpu` in
+//! `f32` and `f64` they run on kernels of this crate, with the same bits for any number of threads;
+//! elsewhere they are composed of dfdx's operations.
+//!
+//! A layer with parameters is one name for two things. `nn::Linear<4, 2, E, D>` is the layer, as a
+//! model's field; `nn::Linear<4, 2>`, without dtype and device, is what `dev.build_module`, tuples
+//! and `Repeated` build it from.
 
+mod activation;
+mod add;
+mod attention;
+#[cfg(test)]
+mod checks;
+mod cross_entropy;
 mod dropout;
+mod embedding;
 mod gelu;
 mod heap;
-mod philox;
+mod linear;
+mod norm;
+pub(crate) mod philox;
+mod shapes;
 
+pub use activation::{ActivationFn, Relu, Silu};
+pub use add::{add, try_add};
+pub use attention::{Attention, MultiHeadAttention, Sequence, Triple};
+pub use cross_entropy::{Classes, cross_entropy, try_cross_entropy};
 pub use dropout::{Dropout, DropoutOneIn};
+pub use embedding::{Embedding, Indices};
 pub use gelu::Gelu;
+pub use linear::{ActLinear, Linear, LinearAct};
+pub use norm::{LayerNorm, RmsNorm};
+pub use shapes::{Features, Fits};

@@ -74,7 +74,7 @@ where
 
 /// Reads and changes tensors of any shape: `visit(name, whether it learns, values, gradient)`.
 pub struct Visitor<'a> {
-    pub gradients: Option<&'a Gradients<f32, Cpu>>,
+    pub gradients: Option<&'a mut Gradients<f32, Cpu>>,
     pub visit: &'a mut dyn FnMut(&str, bool, &mut Vec<f32>, Option<Vec<f32>>),
 }
 
@@ -92,7 +92,11 @@ impl TensorVisitor<f32, Cpu> for Visitor<'_> {
         let before = tensor.as_vec();
         let mut values = before.clone();
         let learns = options.do_gradient_update;
-        let gradient = self.gradients.filter(|_| learns).map(|g| g.get(&*tensor).as_vec());
+        let gradient = self.gradients.as_mut().filter(|_| learns).map(|g| {
+            // Nothing may have reached it.
+            g.try_alloc_for(&*tensor).expect("memory");
+            g.get(&*tensor).as_vec()
+        });
         (self.visit)(&name, learns, &mut values, gradient);
         if values != before {
             tensor.copy_from(&values);
@@ -114,9 +118,6 @@ pub fn many<M, const N: usize>(
 }
 
 /// A parameter's first values.
-pub fn small<S: ConstShape, E: Dtype, D: Device<E>>(t: &mut Tensor<S, E, D>) -> Result<(), D::Err>
-where
-    E: Real,
-{
+pub fn small<S: ConstShape, E: Real, D: Device<E>>(t: &mut Tensor<S, E, D>) -> Result<(), D::Err> {
     t.try_fill_with_distr(rand_distr::Uniform::new(E::from_f64(0.1).unwrap(), E::from_f64(0.5).unwrap()))
 }

@@ -13,16 +13,15 @@ pub enum Forward {
     Declared,
 }
 
-/// Two steps with an update between them, the second one's gradients on top of the first's.
+/// Two steps with an update between them: one that keeps every gradient, the input's too, and one as
+/// in training, with those of the parameters.
 pub fn training(case: &Case, policy: Option<Policy>, which: Forward) -> Run {
     let mut run = Run::default();
     let dev = Cpu::seed_from_u64(11);
     let mut model = (case.build)(&dev);
-    // With a zero for every parameter: one that is never reached has a gradient too.
-    let mut gradients = model.fresh_gradients();
     for step in 0..2 {
         let x = rows(&dev);
-        let traced = x.clone().traced(gradients);
+        let traced = x.clone().traced(if step == 0 { Gradients::leaky() } else { model.fresh_gradients() });
         let y = match (&policy, which) {
             (_, Forward::Plain) => model.plain(traced),
             (None, Forward::Declared) => model.forward(traced),
@@ -32,13 +31,13 @@ pub fn training(case: &Case, policy: Option<Policy>, which: Forward) -> Run {
         run.record(format!("step {step}: output"), &y);
         let loss: Tensor<Rank0, f32, Cpu, OwnedTape<f32, Cpu>> = y.sin().mean();
         assert!(loss.array().is_finite(), "{}: the loss is {}", case.name, loss.array());
-        gradients =
+        let mut gradients =
             loss.try_backward().unwrap_or_else(|e| panic!("{}, backward: {e}: {:?}", case.name, last_failure()));
         // Nothing may have reached it.
         gradients.try_alloc_for(&x).unwrap();
         run.record(format!("step {step}: gradient of the input"), &gradients.get(&x));
-        write_down(&mut *model, &gradients, step, &mut run);
-        descend(&mut *model, &gradients);
+        write_down(&mut *model, &mut gradients, step, &mut run);
+        descend(&mut *model, &mut gradients);
     }
     run.words("the random stream's next word", vec![dev.random_u64()]);
     run
@@ -58,7 +57,7 @@ fn rows(dev: &Cpu) -> Rows {
     dev.sample_like(&(3, Const), rand_distr::Uniform::new(-1.0, 1.0))
 }
 
-fn write_down(model: &mut dyn Model, gradients: &Gradients<f32, Cpu>, step: usize, run: &mut Run) {
+fn write_down(model: &mut dyn Model, gradients: &mut Gradients<f32, Cpu>, step: usize, run: &mut Run) {
     let bits = |v: &[f32]| v.iter().map(|v| v.to_bits().into()).collect::<Vec<u64>>();
     model.visit(&mut Visitor {
         gradients: Some(gradients),
@@ -71,7 +70,7 @@ fn write_down(model: &mut dyn Model, gradients: &Gradients<f32, Cpu>, step: usiz
     });
 }
 
-fn descend(model: &mut dyn Model, gradients: &Gradients<f32, Cpu>) {
+fn descend(model: &mut dyn Model, gradients: &mut Gradients<f32, Cpu>) {
     model.visit(&mut Visitor {
         gradients: Some(gradients),
         visit: &mut |_, _, values, gradient| {

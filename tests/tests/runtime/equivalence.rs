@@ -214,3 +214,20 @@ fn field_of_equal_blocks_in_segments() {
     cut_field!(f32);
     cut_field!(f64);
 }
+
+/// What the comparisons above take for granted: the mask of the backward pass is the forward's.
+#[test]
+fn dropout_is_one_mask_both_ways() {
+    let dev = Cpu::seed_from_u64(SEED);
+    let x: Tensor<Rank2<301, 67>, f64, Cpu> = dev.ones();
+    for p in [0.0, 0.25, 0.5, 1.0] {
+        let mut dropout = Checkpoint(nn::Dropout { p });
+        let y = dropout.forward_mut(x.leaky_trace());
+        let factors = y.as_vec();
+        assert_eq!(y.sum().backward().get(&x).as_vec(), factors, "p = {p}");
+        let kept = factors.iter().filter(|f| **f != 0.0).count() as f64 / factors.len() as f64;
+        assert!((kept - (1.0 - p)).abs() < 0.02, "p = {p}: {kept} kept");
+        assert!(factors.iter().all(|f| *f == 0.0 || *f == 1.0 / (1.0 - p)), "p = {p}");
+        assert_eq!(dropout.forward(x.clone()).as_vec(), x.as_vec(), "inference hands through");
+    }
+}

@@ -16,7 +16,7 @@ use dfdx::{
 use tests::{
     compare::{BothTaped, Trains, bits, noise, run_with},
     gradients,
-    layers::{Does, Probe},
+    layers::{Does, Growing, Probe},
 };
 
 type E = f64;
@@ -57,6 +57,20 @@ fn state_updated_twice() {
     }
     assert_eq!(bits(&plain.running_mean), bits(&outer.0.0.running_mean));
     assert_eq!(bits(&plain.running_var), bits(&outer.0.0.running_var));
+}
+
+/// A layer whose output depends on its state: the recompute starts from the state before.
+#[test]
+fn state_updated_twice_and_seen() {
+    let plain = run_with::<E, _, _, _>(1, |_| Growing::default(), rows, |m, x| m.try_forward_mut(x));
+    let region = run_with::<E, _, _, _>(1, |_| Checkpoint(Growing::default()), rows, |m, x| m.try_forward_mut(x));
+    plain.assert_same(&region, "a region");
+    let mut nested = Checkpoint((Growing::default(), Checkpoint((Tanh, Growing::default()))));
+    let run = run_with::<E, _, _, _>(1, |_| (), rows, |(), x| nested.try_forward_mut(x));
+    let mut bare = (Growing::default(), (Tanh, Growing::default()));
+    let plain = run_with::<E, _, _, _>(1, |_| (), rows, |(), x| bare.try_forward_mut(x));
+    plain.assert_same(&run, "nested");
+    assert_eq!((nested.0.0.calls, nested.0.1.0.1.calls), (5, 5));
 }
 
 #[test]

@@ -37,6 +37,15 @@ enum Op {
     Scale {
         x: usize,
     },
+    /// A layer on a function of `x`, and `a`, in one expression; `a` may be `x`.
+    Nested {
+        operator: usize,
+        a: usize,
+        first: bool,
+        field: usize,
+        function: &'static str,
+        x: usize,
+    },
     /// Adds or multiplies a function of the parameter.
     Parameter {
         operator: usize,
@@ -62,6 +71,7 @@ impl Op {
     fn uses(&self) -> Vec<usize> {
         match *self {
             Self::Binary { a, b, .. } => vec![a, b],
+            Self::Nested { a, x, .. } => vec![a, x],
             Self::Call { x, .. }
             | Self::Helper { x }
             | Self::Unary { x, .. }
@@ -117,7 +127,7 @@ impl Model {
         let latest = if random.once_in(3) { random.range(0, n) } else { n };
         let field = random.range(0, layers.len() - 1);
         let (operator, function) = (random.range(0, BINARY.len() - 1), *random.pick(UNARY));
-        match random.range(0, 13) {
+        match random.range(0, 16) {
             0..=3 => match layers[field].run {
                 Some(n) if layers[field].ty.starts_with("Repeated") => {
                     let mark = match random.range(0, 3) {
@@ -136,6 +146,9 @@ impl Model {
             8 => Op::Parameter { operator, function: None, x: latest },
             9 => Op::Parameter { operator, function: Some(function), x: latest },
             10 => Op::Branch { field, function, x: latest },
+            11..=13 => {
+                Op::Nested { operator, a: random.range(0, n), first: random.once_in(2), field, function, x: latest }
+            }
             // dfdx's backward refuses a tensor with itself.
             _ => match random.range(0, n) {
                 b if b == latest => Op::Unary { function, x: latest },
@@ -237,6 +250,15 @@ impl Model {
             Op::Unary { function, x } if self.fallible => format!("v{x}.try_{function}()?"),
             Op::Unary { function, x } => format!("v{x}.{function}()"),
             Op::Binary { operator, a, b } => format!("v{a} {} v{b}", BINARY[*operator].0),
+            Op::Nested { operator, a, first, field, function, x } => {
+                let operator = BINARY[*operator].0;
+                let layer = if self.fallible {
+                    format!("self.f{field}.try_forward(v{x}.try_{function}()?)?")
+                } else {
+                    format!("self.f{field}.forward(v{x}.{function}())")
+                };
+                if *first { format!("v{a} {operator} {layer}") } else { format!("{layer} {operator} v{a}") }
+            }
             Op::Scale { x } => format!("v{x} * E::from_f64(0.75).unwrap()"),
             Op::Parameter { operator, function, x } => {
                 let function = function.map(|f| format!(".{f}()")).unwrap_or_default();
@@ -272,6 +294,17 @@ impl Model {
             }
             Op::Unary { function, x } => format!("{}.try_{function}()?", on(x)),
             Op::Binary { operator, a, b } => format!("{}.{}(v{b}.clone())?", on(a), BINARY[*operator].1),
+            Op::Nested { operator, a, first, field, function, x } => {
+                let call = self.layers[*field].plain_call(&format!("f{field}"), "n");
+                writeln!(out, "    let n = {}.try_{function}()?;\n    let (n, t) = {call}.split_tape();", on(x))
+                    .unwrap();
+                let method = BINARY[*operator].1;
+                if *first {
+                    format!("{}.{method}(n)?", on(a))
+                } else {
+                    format!("n.put_tape(t).{method}(v{a}.clone())?")
+                }
+            }
             Op::Scale { x } => format!("{}.try_mul(0.75)?", on(x)),
             Op::Parameter { operator, function, x } => {
                 match function {

@@ -1,0 +1,56 @@
+//! From a layer's device and dtype to the kernels for them.
+
+use std::{any::Any, ops::DerefMut};
+
+use dfdx::{
+    tensor::{Cpu, Storage, Tensor},
+    tensor_ops::Device,
+};
+
+use super::scalar::Scalar;
+
+/// A tensor seen as rows of features, whatever its leading dimensions: contiguous and off the tape.
+pub(crate) type Rows<E, D> = Tensor<(usize, usize), E, D>;
+
+/// A parameter with an element a feature.
+pub(crate) type Vector<E, D> = Tensor<(usize,), E, D>;
+
+/// The kernels over slices on the heap. Implements every operation's trait for `f32` and `f64`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Heap;
+
+/// dfdx's `Cpu` with a dtype of the kernels, whose buffers are `Vec`s.
+pub(super) trait HeapDevice<E: Scalar>: Device<E> + Storage<E, Vec: DerefMut<Target = Vec<E>>> {
+    /// The values as a buffer of the device, which kernels keep between their passes: unlike a
+    /// tensor's, it can be read in place.
+    fn keep(&self, values: Vec<E>) -> Result<<Self as Storage<E>>::Vec, Self::Err> {
+        let mut buffer = <Self as Storage<E>>::try_alloc_len(self, 0)?;
+        *buffer = values;
+        Ok(buffer)
+    }
+}
+impl HeapDevice<f32> for Cpu {}
+impl HeapDevice<f64> for Cpu {}
+
+/// `value`, where `A` and `B` are the same type.
+pub(super) fn same<A: 'static, B: Copy + 'static>(value: A) -> Option<B> {
+    (&value as &dyn Any).downcast_ref::<B>().copied()
+}
+
+/// Gives an operation's trait object a `find`: the device's kernels for the operation, or `None`
+/// where a layer must be composed of dfdx's own operations. The device and dtype are compared as
+/// types, so that layers and models need no bound beyond `D: Device<E>`.
+macro_rules! kernels {
+    ($Kernel:ident) => {
+        impl<E: $crate::Real, D: dfdx::tensor_ops::Device<E>> dyn $Kernel<E, D> {
+            /// The kernels of a device of this type for this dtype.
+            pub(crate) fn find() -> Option<&'static Self> {
+                use $crate::kernels::device::{Heap, same};
+                let of_f32: &'static dyn $Kernel<f32, dfdx::tensor::Cpu> = &Heap;
+                let of_f64: &'static dyn $Kernel<f64, dfdx::tensor::Cpu> = &Heap;
+                same(of_f32).or_else(|| same(of_f64))
+            }
+        }
+    };
+}
+pub(super) use kernels;

@@ -1,0 +1,43 @@
+//! The CPU code behind the layers of [`nn`](crate::nn), and the one place where a layer asks
+//! whether a device has kernels of ours.
+//!
+//! A layer names an operation by a trait (`dyn LinearKernel<E, D>`, ..) and asks [`device::find`]
+//! for its implementation. dfdx's `Cpu` with `f32` or `f64` has all of them, over plain slices in
+//! the modules below; where there is none the layer composes dfdx's own operations. A kernel for
+//! another device is an `impl` of the operation's trait and a line in its `find`: no layer changes.
+//!
+//! Three rules hold throughout:
+//! - **The same bits for any number of threads.** Work is cut into a fixed number of [`parts`],
+//!   and what they sum is added in their order.
+//! - **No scratch outlives its operation.** Scratch is taken from the allocator as an operation
+//!   runs and given back at its end, so that it is counted in the peak like everything else. What
+//!   makes it cheap in the steady state is an allocator that keeps freed blocks.
+//! - **`unsafe` lives here**, and each use says why it is sound.
+#![allow(unsafe_code)]
+
+#[macro_use]
+mod vector;
+mod activation;
+mod add;
+mod attention;
+mod buffer;
+mod columns;
+mod cross_entropy;
+mod device;
+mod embedding;
+mod lanes;
+mod linear;
+mod norm;
+mod parts;
+mod product;
+mod scalar;
+mod transpose;
+
+pub(crate) use activation::{Activation, ActivationKernel};
+pub(crate) use add::AddKernel;
+pub(crate) use attention::{AttentionKernel, Heads, Sources};
+pub(crate) use cross_entropy::CrossEntropyKernel;
+pub(crate) use device::Rows;
+pub(crate) use embedding::EmbeddingKernel;
+pub(crate) use linear::{Affine, LinearKernel};
+pub(crate) use norm::{Norm, NormKernel};
