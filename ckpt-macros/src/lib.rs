@@ -3,6 +3,7 @@
 
 mod boundary;
 mod call;
+mod check;
 mod declare;
 mod diagnostic;
 mod direction;

@@ -16,6 +16,8 @@ pub type Words = &'static [&'static str];
 
 /// On a field of a checkpointed struct.
 pub const FIELD: Words = &["segments", "each", "keep", "plain", "verify", "name", "allow"];
+/// On a field that takes no part.
+pub const SKIP: Words = &["allow"];
 /// On a `let` or a block of a checkpointed forward.
 pub const STATEMENT: Words = &["keep", "plain", "verify", "name", "allow"];
 /// On a `for` over blocks in a checkpointed forward.
@@ -94,7 +96,8 @@ pub struct Options {
 }
 
 /// What may stand in `allow(..)`.
-const ALLOWED: &[&str] = &["whole_model", "nothing_marked", "io", "interior_mutability", "in_place", "threads"];
+const ALLOWED: &[&str] =
+    &["whole_model", "nothing_marked", "io", "interior_mutability", "in_place", "threads", "unsafe_code", "reading"];
 
 impl Options {
     /// Reads a comma-separated list until its end, or until a token that no option starts with

@@ -154,31 +154,36 @@ lending_trait!(
 );
 lends!(LendAsConstant, [&], LentMut, Constant, [Clone + 'static], [mut]);
 lends!(LendAsConstant, [&], LentRef, Constant, [Clone + 'static], []);
-/// None: an error that says so.
+/// None: an error that says so. It still gives what it is asked for, so that nothing else is wrong
+/// with the region's body.
 pub trait LendNot {
     /// What was to be lent.
     type Target;
+    /// The parameter.
+    type Lent;
     /// Never there.
-    fn lend(&self) -> LentRef<'static, (), Constant>
+    fn lend(&self) -> Self::Lent
     where
         Self::Target: CanLend;
 }
-impl<T, E: Real, D: Device<E>> LendNot for Lending<&mut T, E, D> {
+impl<'a, T, E: Real, D: Device<E>> LendNot for Lending<&'a mut T, E, D> {
     type Target = T;
-    fn lend(&self) -> LentRef<'static, (), Constant>
+    type Lent = LentMut<'a, T, Constant>;
+    fn lend(&self) -> Self::Lent
     where
         T: CanLend,
     {
-        LentRef(&(), PhantomData)
+        LentMut(self.place(), PhantomData)
     }
 }
-impl<T, E: Real, D: Device<E>> LendNot for Lending<&T, E, D> {
+impl<'a, T, E: Real, D: Device<E>> LendNot for Lending<&'a T, E, D> {
     type Target = T;
-    fn lend(&self) -> LentRef<'static, (), Constant>
+    type Lent = LentRef<'a, T, Constant>;
+    fn lend(&self) -> Self::Lent
     where
         T: CanLend,
     {
-        LentRef(&(), PhantomData)
+        LentRef(self.place(), PhantomData)
     }
 }
 
@@ -303,7 +308,7 @@ mod tests {
         let mut linear = dev.build_module::<Linear<2, 2>, f32>();
         let mut fixed: Tensor<Rank1<2>, f32, Cpu> = dev.zeros();
         let mut sized: Tensor<(usize,), f32, Cpu> = dev.zeros_like(&(2,));
-        let mut blocks = vec![linear.clone()];
+        let mut blocks = [linear.clone()];
         assert_eq!(role(&__lend!(f32, Cpu, &mut linear)), "Trained");
         assert_eq!(role(&__lend!(f32, Cpu, &linear)), "Trained");
         assert_eq!(role(&__lend!(f32, Cpu, &mut fixed)), "Trained");

@@ -8,7 +8,27 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 /// The families. A folder that is not named here is not tested, which
 /// [`every_folder_is_a_family`] would say.
-const FAMILIES: &[&str] = &["declaration", "options", "region", "sequence", "signature", "state", "syntax", "types"];
+const FAMILIES: &[&str] = &[
+    "captures",
+    "conversion",
+    "declaration",
+    "in_place",
+    "interior_mutability",
+    "io",
+    "leaving",
+    "not_replayable",
+    "options",
+    "region",
+    "sequence",
+    "several",
+    "signature",
+    "state",
+    "syntax",
+    "tape",
+    "threads",
+    "types",
+    "unsafe_code",
+];
 
 fn here() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -51,4 +71,18 @@ fn every_code_has_a_case() {
     // 99 is a fault of the macro itself, which no input is known to cause.
     let silent: Vec<_> = codes.iter().filter(|c| **c != 99 && !said.contains(&format!("CKPT{c:03}"))).collect();
     assert!(silent.is_empty(), "no case says {silent:?}");
+}
+
+/// A layer that is wrong is told as such, and never as a model that has lost its methods.
+#[test]
+fn no_mistake_hides_the_forward() {
+    for family in FAMILIES {
+        for entry in fs::read_dir(here().join("ui").join(family)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|e| e == "stderr") {
+                let text = fs::read_to_string(&path).unwrap();
+                assert!(!text.contains("E0599"), "{} blames a method", path.display());
+            }
+        }
+    }
 }

@@ -144,7 +144,7 @@ pub fn derive(item: TokenStream) -> TokenStream {
         ];
         let requirements = sound.then(|| markers::requirements(declaration));
         let policy = forward::held_policy(declaration);
-        out.extend(quote!(const _: () = { #(#impls)* #policy #requirements };));
+        out.extend(quote!(const _: () = { #requirements #(#impls)* #policy };));
     }
     out
 }

@@ -10,6 +10,7 @@ mod flow;
 mod functions;
 mod inputs;
 mod kinds;
+mod look_alikes;
 mod pass;
 mod same;
 mod saving;

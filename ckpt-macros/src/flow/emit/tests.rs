@@ -79,7 +79,7 @@ fn odd_bodies_expand_to_what_parses() {
             }
         ),
         quote!(checkpoint!(self.a, x + x).unwrap() + checkpoint_sequential!(each, x, self.a, self.b).unwrap()),
-        quote!(#[checkpoint] { unsafe { x } }; x[0..1]; &raw const x; (self.f)(x)),
+        quote!(#[checkpoint(allow(unsafe_code))] { unsafe { x } }; x[0..1]; &raw const x; (self.f)(x)),
         quote!(#[checkpoint] { self } ; self.0.1(x)),
         quote!(if let Some(l) = &self.l
             && let Some(m) = self.m.as_ref()
