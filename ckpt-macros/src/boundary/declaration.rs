@@ -6,13 +6,11 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
-use syn::{
-    Attribute, Data, DeriveInput, Field, Fields, Generics, Meta, Type, TypeParam, TypeParamBound, Variant, parse_quote,
-};
+use syn::{Attribute, Data, DeriveInput, Field, Fields, Generics, Meta, Type, TypeParam, TypeParamBound, Variant};
 
 use crate::{
     diagnostic::{Findings, codes},
-    hygiene::mentions,
+    hygiene::{as_operand, mentions},
     options::{self, Kind, Options},
     roles::{DEVICE_BOUNDS, DTYPE_BOUNDS, bounded, bounds_of},
     tensor_type::{TensorType, name_of, tensors},
@@ -226,12 +224,7 @@ fn part(i: usize, field: Field, findings: &mut Findings) -> Part {
         Some(name) => name.into_token_stream(),
         None => syn::Index { index: u32::try_from(i).unwrap_or(u32::MAX), span: Span::call_site() }.into_token_stream(),
     };
-    // `<A + B as Trait>` is not Rust, `<(A + B) as Trait>` is.
-    let ty = match field.ty {
-        ty @ (Type::TraitObject(_) | Type::ImplTrait(_)) => parse_quote!((#ty)),
-        ty => ty,
-    };
-    Part { member, ty, plain }
+    Part { member, ty: as_operand(field.ty), plain }
 }
 
 /// The `f32` of a device bounded by `Device<f32>`.

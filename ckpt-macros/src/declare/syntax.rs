@@ -126,7 +126,7 @@ impl Field {
             tensor_name,
             local: numbered("__ckpt_field", n),
             role: Role::read(&field.attrs, findings),
-            ty: field.ty,
+            ty: crate::hygiene::as_operand(field.ty),
         }
     }
 }

@@ -39,7 +39,10 @@ pub fn tell(tokens: TokenStream, findings: &mut Findings) -> Option<Form> {
             }
         };
     }
-    let types = Punctuated::<Type, Token![,]>::parse_terminated.parse2(tokens.clone());
+    let types = (|input: syn::parse::ParseStream<'_>| {
+        Punctuated::<Type, Token![,]>::parse_terminated_with(input, Type::without_plus)
+    })
+    .parse2(tokens.clone());
     let values = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(tokens.clone());
     let seems_value = starts_as_value(tokens);
     match (types, values) {
