@@ -24,10 +24,28 @@ impl fmt::Display for Code {
 pub mod codes {
     use super::Code;
 
+    /// A tensor that is changed in place.
+    pub const IN_PLACE: Code = Code(1);
     /// Module state that a forward would change.
     pub const MODULE_STATE: Code = Code(2);
+    /// Something changed behind a shared reference.
+    pub const INTERIOR_MUTABILITY: Code = Code(3);
+    /// Input, output or logging.
+    pub const IO: Code = Code(4);
+    /// `unsafe`, or a global that is written.
+    pub const UNSAFE_CODE: Code = Code(5);
+    /// A value that comes out otherwise the second time.
+    pub const NOT_REPLAYABLE: Code = Code(6);
+    /// The tape taken off, replaced or run, or values read out of it.
+    pub const TAPE: Code = Code(7);
+    /// Another device or dtype.
+    pub const CONVERSION: Code = Code(8);
     /// A region's edge or body that the analysis cannot carry: a `return`, an outer `break`.
     pub const LEAVES_REGION: Code = Code(9);
+    /// Threads, channels, tasks.
+    pub const THREADS: Code = Code(10);
+    /// What a region cannot take in.
+    pub const CAPTURES: Code = Code(11);
     /// `segments` is zero, not a literal, or more than there are layers.
     pub const SEGMENTS: Code = Code(20);
     /// An option that does not exist, or does not exist here.
@@ -180,5 +198,33 @@ mod tests {
     fn a_forgotten_finding_panics() {
         let mut f = Findings::new();
         f.push_span(codes::SYNTAX, Span::call_site(), "wrong", "right");
+    }
+
+    /// Every constant of `codes`, by its number.
+    fn table() -> Vec<String> {
+        let source = include_str!("diagnostic.rs");
+        let numbers = source.lines().filter_map(|l| l.trim().strip_prefix("pub const ")?.split_once(": Code = Code("));
+        numbers.map(|(_, n)| format!("CKPT{:03}", n.trim_end_matches(");").parse::<u16>().unwrap())).collect()
+    }
+
+    #[test]
+    fn every_code_has_a_page_and_a_line_in_the_index_and_no_page_is_left_over() {
+        let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/errors");
+        let index = std::fs::read_to_string(docs.join("README.md")).unwrap();
+        let codes = table();
+        assert!(codes.is_sorted() && codes.len() > 20, "{codes:?}");
+        for code in &codes {
+            let page = std::fs::read_to_string(docs.join(format!("{code}.md"))).expect(code);
+            let title = page.lines().next().unwrap().strip_prefix(&format!("# {code}: ")).expect(code);
+            assert!(index.contains(&format!("| [{code}]({code}.md) | {title} |")), "{code} in the index");
+            assert!(page.contains("```rust") || code == "CKPT099", "{code} has an example");
+        }
+        let mut pages: Vec<_> = std::fs::read_dir(&docs)
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .filter_map(|name| name.strip_suffix(".md").filter(|n| *n != "README").map(str::to_owned))
+            .collect();
+        pages.sort();
+        assert_eq!(pages, codes);
     }
 }

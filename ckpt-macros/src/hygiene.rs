@@ -42,6 +42,14 @@ pub fn mentions(tokens: &impl ToTokens, name: &Ident) -> bool {
     scan(tokens.to_token_stream(), name)
 }
 
+/// A type as it may stand before an `as`, a `,` or a `:` — `A + B` in parentheses.
+pub fn as_operand(ty: syn::Type) -> syn::Type {
+    match ty {
+        ty @ (syn::Type::TraitObject(_) | syn::Type::ImplTrait(_)) => syn::parse_quote!((#ty)),
+        ty => ty,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,7 @@
 
 mod boundary;
 mod call;
+mod check;
 mod declare;
 mod diagnostic;
 mod direction;
@@ -11,6 +12,8 @@ mod dispatch;
 mod expansions;
 mod flow;
 mod function;
+#[cfg(test)]
+mod fuzz;
 mod guard;
 mod hygiene;
 mod mark;

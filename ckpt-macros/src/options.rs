@@ -16,6 +16,8 @@ pub type Words = &'static [&'static str];
 
 /// On a field of a checkpointed struct.
 pub const FIELD: Words = &["segments", "each", "keep", "plain", "verify", "name", "allow"];
+/// On a field that takes no part.
+pub const SKIP: Words = &["allow"];
 /// On a `let` or a block of a checkpointed forward.
 pub const STATEMENT: Words = &["keep", "plain", "verify", "name", "allow"];
 /// On a `for` over blocks in a checkpointed forward.
@@ -94,7 +96,8 @@ pub struct Options {
 }
 
 /// What may stand in `allow(..)`.
-const ALLOWED: &[&str] = &["whole_model", "nothing_marked", "io", "interior_mutability", "in_place", "threads"];
+const ALLOWED: &[&str] =
+    &["whole_model", "nothing_marked", "io", "interior_mutability", "in_place", "threads", "unsafe_code", "reading"];
 
 impl Options {
     /// Reads a comma-separated list until its end, or until a token that no option starts with
@@ -106,7 +109,7 @@ impl Options {
         findings: &mut Findings,
     ) -> syn::Result<Self> {
         let mut options = Self::default();
-        let mut seen: Vec<String> = Vec::new();
+        let mut seen: Vec<Ident> = Vec::new();
         while !input.is_empty() {
             if stop_at_other && !starts_option(input, words) {
                 break;
@@ -123,11 +126,21 @@ impl Options {
                 );
                 skip_value(input)?;
             } else {
-                if seen.contains(&text) {
+                if seen.contains(&word) {
                     findings.push(codes::OPTION_TWICE, &word, format!("`{text}` is written twice"), "keep one of them");
                 }
-                options.read(&word, &text, input, findings)?;
-                seen.push(text);
+                if needs_value(&text) && !input.peek(Token![=]) {
+                    findings.push(
+                        codes::SYNTAX,
+                        &word,
+                        format!("`{text}` needs a value"),
+                        format!("write `{text} = ..`"),
+                    );
+                    skip_value(input)?;
+                } else {
+                    options.read(&word, &text, input, findings)?;
+                }
+                seen.push(word);
             }
             // A sequence's options may also end with `;`, which its caller reads.
             if input.is_empty() || input.peek(Token![;]) {
@@ -222,7 +235,15 @@ impl Options {
             }
             "name" => {
                 input.parse::<Token![=]>()?;
-                self.name = Some(input.parse()?);
+                match input.parse()? {
+                    Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) => self.name = Some(name),
+                    other => findings.push(
+                        codes::SYNTAX,
+                        &other,
+                        "a region's name is a string literal",
+                        "write `name = \"encoder\"`",
+                    ),
+                }
             }
             "allow" => {
                 let inner;
@@ -279,7 +300,7 @@ impl Options {
         Ok(())
     }
 
-    fn exclusions(&self, seen: &[String], findings: &mut Findings) {
+    fn exclusions(&self, seen: &[Ident], findings: &mut Findings) {
         const CLASHES: &[(&str, &str, &str)] = &[
             ("segments", "each", "`each` makes one segment of every layer: keep one of the two"),
             (
@@ -299,10 +320,12 @@ impl Options {
             ("verify", "plain", "`plain` recomputes nothing, so there is nothing to verify: keep one of the two"),
         ];
         for (a, b, help) in CLASHES {
-            if seen.iter().any(|s| s == a) && seen.iter().any(|s| s == b) {
-                findings.push_span(
+            let first = seen.iter().position(|s| s == a);
+            let second = seen.iter().position(|s| s == b);
+            if let (Some(first), Some(second)) = (first, second) {
+                findings.push(
                     codes::OPTIONS_CLASH,
-                    self.segments.as_ref().map_or_else(Span::call_site, Segments::span),
+                    &seen[first.max(second)],
                     format!("`{a}` and `{b}` exclude each other"),
                     *help,
                 );
@@ -341,13 +364,6 @@ impl Options {
 }
 
 impl Segments {
-    /// Where it was written.
-    pub fn span(&self) -> Span {
-        match self {
-            Self::Count(_, s) | Self::Each(s) => *s,
-        }
-    }
-
     /// The run-time value.
     pub fn to_value(&self, rt: &TokenStream) -> TokenStream {
         match self {
@@ -371,6 +387,11 @@ fn starts_option(input: ParseStream<'_>, words: Words) -> bool {
     // `keep` alone could be a variable; an option is followed by `=`, `(`, `,` or the end.
     (known && (ahead.is_empty() || ahead.peek(Token![,]) || ahead.peek(Token![;]) || ahead.peek(syn::token::Paren)))
         || (ahead.peek(Token![=]) && !ahead.peek(Token![==]))
+}
+
+/// Whether a word is followed by `= value`.
+fn needs_value(word: &str) -> bool {
+    ["segments", "name", "crate", "builder", "dtype", "device", "forward"].contains(&word)
 }
 
 fn skip_value(input: ParseStream<'_>) -> syn::Result<()> {
@@ -427,6 +448,14 @@ mod tests {
         for code in [codes::UNKNOWN_OPTION, codes::OPTION_TWICE, codes::OPTIONS_CLASH, codes::SEGMENTS] {
             assert!(found.contains(&code), "{code} in {found:?}");
         }
+    }
+
+    #[test]
+    fn a_word_without_its_value_is_named() {
+        let (o, found) = read(FIELD, quote!(segments, name, each, verify));
+        assert_eq!(found, [codes::SYNTAX, codes::SYNTAX, codes::OPTIONS_CLASH]);
+        assert!(o.verify.is_some());
+        assert_eq!(read(FIELD, quote!(name = encoder, each)).1, [codes::SYNTAX]);
     }
 
     #[test]

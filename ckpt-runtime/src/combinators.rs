@@ -18,6 +18,7 @@ use crate::{
     context::Site,
     failure,
     module::{RegionTape, RegionTapeMut},
+    replay_safe::Replayed,
 };
 
 /// Runs `M` as a checkpointed region: stores its input, computes its inside again in the backward
@@ -62,7 +63,7 @@ macro_rules! site {
 
 macro_rules! combinator {
     ($Wrapper:ident, $site:expr, [$($bound:tt)*]) => {
-        impl<M: $($bound)*, X: Edge> Module<X> for $Wrapper<M>
+        impl<M, X: Edge $($bound)*> Module<X> for $Wrapper<M>
         where
             X::Tape: RegionTape<M, X>,
         {
@@ -75,7 +76,7 @@ macro_rules! combinator {
                 failure::expect(self.try_forward(x))
             }
         }
-        impl<M: $($bound)*, X: Edge> ModuleMut<X> for $Wrapper<M>
+        impl<M, X: Edge $($bound)*> ModuleMut<X> for $Wrapper<M>
         where
             X::Tape: RegionTapeMut<M, X>,
         {
@@ -88,13 +89,15 @@ macro_rules! combinator {
                 failure::expect(self.try_forward_mut(x))
             }
         }
-        transparent!($Wrapper, [$($bound)*]);
+        // Building, saving and moving ask nothing more of `M`: where they did, the compiler would say
+        // of the whole model that it cannot be built, and not of the layer that it is not replay-safe.
+        transparent!($Wrapper);
     };
 }
 
 macro_rules! transparent {
-    ($Wrapper:ident, [$($bound:tt)*]) => {
-        impl<M: $($bound)* + TensorCollection<E, D>, E: Dtype, D: Device<E>> TensorCollection<E, D> for $Wrapper<M> {
+    ($Wrapper:ident) => {
+        impl<M: TensorCollection<E, D>, E: Dtype, D: Device<E>> TensorCollection<E, D> for $Wrapper<M> {
             type To<E2: Dtype, D2: Device<E2>> = $Wrapper<M::To<E2, D2>>;
             fn iter_tensors<V: ModuleVisitor<Self, E, D>>(
                 visitor: &mut V,
@@ -102,15 +105,12 @@ macro_rules! transparent {
                 Ok(M::iter_tensors(&mut Through(visitor, PhantomData::<Self>))?.map($Wrapper))
             }
         }
-        impl<D: Device<E>, E: Dtype, M: BuildOnDevice<D, E>> BuildOnDevice<D, E> for $Wrapper<M>
-        where
-            M::Built: $($bound)*,
-        {
+        impl<D: Device<E>, E: Dtype, M: BuildOnDevice<D, E>> BuildOnDevice<D, E> for $Wrapper<M> {
             type Built = $Wrapper<M::Built>;
         }
         impl<M, E: Dtype, D: Device<E>, V> ModuleVisitor<M, E, D> for Through<'_, V, $Wrapper<M>>
         where
-            M: $($bound)* + TensorCollection<E, D>,
+            M: TensorCollection<E, D>,
             V: ModuleVisitor<$Wrapper<M>, E, D>,
         {
             type Err = V::Err;
@@ -180,9 +180,9 @@ macro_rules! transparent {
         }
     };
 }
-combinator!(Checkpoint, Site::new("Checkpoint"), [ReplaySafe]);
-combinator!(Scoped, Site::new("Scoped").keep(), [Sized]);
-transparent!(AssumeReplaySafe, [Sized]);
+combinator!(Checkpoint, Site::new("Checkpoint"), [+ Replayed<M>]);
+combinator!(Scoped, Site::new("Scoped").keep(), []);
+transparent!(AssumeReplaySafe);
 
 impl<M: Module<X>, X> Module<X> for AssumeReplaySafe<M> {
     type Output = M::Output;

@@ -12,6 +12,7 @@ mod chain;
 mod combinators;
 mod context;
 mod failure;
+mod fits;
 mod flow;
 mod function;
 mod gradients;
@@ -63,10 +64,11 @@ pub mod __private {
     pub use dfdx;
 
     pub use crate::{
-        __lend as lend, __live as live,
+        __lend as lend, __live as live, __taken as taken,
         borrowed::{lent, lent_mut, sequence},
         chain::{DynLayer, chain, layer_mut, layer_ref},
         failure::expect,
+        fits::{CutMut, CutRef, TakenMut, TakenRef, fed_mut, fed_ref, require_module, require_segments},
         flow::{
             blocks, blocks_mut, blocks_slice_mut, call_mut, call_ref, enter, infer, leave, replayed_mut, replayed_ref,
             segmented_loop,

@@ -12,6 +12,7 @@ use dfdx::{
 use crate::{
     Boundary, Edge, Real, ReplaySafe, Retape, SharedTape,
     context::Site,
+    fits::{fed_mut, fed_ref},
     flow::{call_mut, call_ref},
     parameters::{LentMut, LentRef},
     region::region,
@@ -32,10 +33,7 @@ where
     M: Module<X, Error = Err<D>> + TensorCollection<E, D> + Clone + 'static,
     M::Output: Boundary<E, D>,
 {
-    if !X::TAPED {
-        return module.try_forward(x);
-    }
-    region(site, &SharedTape::open(), LentRef::module(module), x, |_, m, x| m.try_forward(x))
+    fed_ref::<E, D, M, X>(site, module, x)
 }
 
 /// Runs a field of a model through `&mut self`.
@@ -51,10 +49,7 @@ where
     M: ModuleMut<X, Error = Err<D>> + TensorCollection<E, D> + Clone + 'static,
     M::Output: Boundary<E, D>,
 {
-    if !X::TAPED {
-        return module.try_forward_mut(x);
-    }
-    region(site, &SharedTape::open(), LentMut::module(module), x, |_, m, x| m.try_forward_mut(x))
+    fed_mut::<E, D, M, X>(site, module, x)
 }
 
 /// How a module runs as a region on a kind of tape: the kinds are `NoneTape`, `OwnedTape` and

@@ -10,7 +10,8 @@ use std::{cell::Cell, marker::PhantomData};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
 
 use crate::{
-    Boundary, Crossing, Plain, Real,
+    Boundary, Crossing, Plain, Real, Retape, SharedTape,
+    flow::enter,
     parameters::{Constant, Leaf, LentMut, LentRef, LentSlice, LentSliceRef, Trained},
 };
 
@@ -153,31 +154,36 @@ lending_trait!(
 );
 lends!(LendAsConstant, [&], LentMut, Constant, [Clone + 'static], [mut]);
 lends!(LendAsConstant, [&], LentRef, Constant, [Clone + 'static], []);
-/// None: an error that says so.
+/// None: an error that says so. It still gives what it is asked for, so that nothing else is wrong
+/// with the region's body.
 pub trait LendNot {
     /// What was to be lent.
     type Target;
+    /// The parameter.
+    type Lent;
     /// Never there.
-    fn lend(&self) -> LentRef<'static, (), Constant>
+    fn lend(&self) -> Self::Lent
     where
         Self::Target: CanLend;
 }
-impl<T, E: Real, D: Device<E>> LendNot for Lending<&mut T, E, D> {
+impl<'a, T, E: Real, D: Device<E>> LendNot for Lending<&'a mut T, E, D> {
     type Target = T;
-    fn lend(&self) -> LentRef<'static, (), Constant>
+    type Lent = LentMut<'a, T, Constant>;
+    fn lend(&self) -> Self::Lent
     where
         T: CanLend,
     {
-        LentRef(&(), PhantomData)
+        LentMut(self.place(), PhantomData)
     }
 }
-impl<T, E: Real, D: Device<E>> LendNot for Lending<&T, E, D> {
+impl<'a, T, E: Real, D: Device<E>> LendNot for Lending<&'a T, E, D> {
     type Target = T;
-    fn lend(&self) -> LentRef<'static, (), Constant>
+    type Lent = LentRef<'a, T, Constant>;
+    fn lend(&self) -> Self::Lent
     where
         T: CanLend,
     {
-        LentRef(&(), PhantomData)
+        LentRef(self.place(), PhantomData)
     }
 }
 
@@ -189,6 +195,56 @@ macro_rules! __live {
         #[allow(unused_imports)]
         use $crate::__private::probe::{CrossAsBoundary as _, CrossAsPlain as _, CrossNot as _};
         (&&&$crate::__private::probe::Live::<_, $E, $D>::new($value)).cross()
+    }};
+}
+
+/// A copy of something that a module owns, about to be used in its forward.
+#[allow(missing_debug_implementations)]
+pub struct Taking<T, E, D>(Cell<Option<T>>, PhantomData<(E, D)>);
+
+impl<T, E, D> Taking<T, E, D> {
+    /// Wraps it.
+    pub fn new(value: T) -> Self {
+        Self(Cell::new(Some(value)), PhantomData)
+    }
+
+    fn value(&self) -> T {
+        self.0.take().expect("a value is taken once")
+    }
+}
+
+/// First: a tensor, or something of tensors, which goes on the forward's tape.
+pub trait TakeOnTape<E: Real, D: Device<E>> {
+    /// It, on the tape.
+    type Taken;
+    /// Takes it.
+    fn take(&self, tape: &SharedTape<E, D>) -> Self::Taken;
+}
+impl<T: Retape<E, D>, E: Real, D: Device<E>> TakeOnTape<E, D> for &Taking<T, E, D> {
+    type Taken = T::Shared;
+    fn take(&self, tape: &SharedTape<E, D>) -> T::Shared {
+        enter(self.value(), tape)
+    }
+}
+/// Second: anything else, as it is.
+pub trait TakeAsItIs<T, E: Real, D: Device<E>> {
+    /// Takes it.
+    fn take(&self, tape: &SharedTape<E, D>) -> T;
+}
+impl<T, E: Real, D: Device<E>> TakeAsItIs<T, E, D> for Taking<T, E, D> {
+    fn take(&self, _: &SharedTape<E, D>) -> T {
+        self.value()
+    }
+}
+
+/// Takes a copy of something that a module owns onto the tape of its forward.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __taken {
+    ($E:ty, $D:ty, $tape:expr, $value:expr) => {{
+        #[allow(unused_imports)]
+        use $crate::__private::probe::{TakeAsItIs as _, TakeOnTape as _};
+        (&&$crate::__private::probe::Taking::<_, $E, $D>::new($value)).take($tape)
     }};
 }
 
@@ -232,6 +288,17 @@ mod tests {
     }
 
     #[test]
+    fn tensors_are_taken_on_the_tape_and_all_else_as_it_is() {
+        let dev = Cpu::default();
+        let tape = &SharedTape::<f32, Cpu>::open();
+        let x: Tensor<Rank1<2>, f32, Cpu> = dev.zeros();
+        let _: Tensor<Rank1<2>, f32, Cpu, SharedTape<f32, Cpu>> = __taken!(f32, Cpu, tape, x.clone());
+        let _: Option<Tensor<Rank1<2>, f32, Cpu, SharedTape<f32, Cpu>>> = __taken!(f32, Cpu, tape, Some(x));
+        let _: f64 = __taken!(f32, Cpu, tape, 0.5f64);
+        let _: Config = __taken!(f32, Cpu, tape, Config);
+    }
+
+    #[test]
     fn places_are_lent_by_what_they_are() {
         fn role<T>(_: &T) -> &'static str {
             let name = std::any::type_name::<T>();
@@ -241,7 +308,7 @@ mod tests {
         let mut linear = dev.build_module::<Linear<2, 2>, f32>();
         let mut fixed: Tensor<Rank1<2>, f32, Cpu> = dev.zeros();
         let mut sized: Tensor<(usize,), f32, Cpu> = dev.zeros_like(&(2,));
-        let mut blocks = vec![linear.clone()];
+        let mut blocks = [linear.clone()];
         assert_eq!(role(&__lend!(f32, Cpu, &mut linear)), "Trained");
         assert_eq!(role(&__lend!(f32, Cpu, &linear)), "Trained");
         assert_eq!(role(&__lend!(f32, Cpu, &mut fixed)), "Trained");

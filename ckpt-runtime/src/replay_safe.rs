@@ -113,6 +113,13 @@ macro_rules! containers {
 }
 containers!(ReplaySafe Stateless);
 
+/// A value that goes through `M` again in a recompute: any, where `M` is [`ReplaySafe`].
+///
+/// Asked of a layer alone, what fails would hide the methods of the model around it; asked of the
+/// value, it is what the compiler reports.
+pub trait Replayed<M: ?Sized> {}
+impl<X, M: ReplaySafe + ?Sized> Replayed<M> for X {}
+
 /// Checks at compile time that a layer is replay-safe; the macros call it with the layer's own span.
 pub fn require_replay_safe<M: ReplaySafe + ?Sized>() {}
 

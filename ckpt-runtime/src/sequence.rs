@@ -18,6 +18,7 @@ use crate::{
     chain::{DynLayer, chain, layer_mut, layer_ref},
     context::{Context, Site},
     failure::{self, Cause, Pass},
+    fits::Cut,
     flow::{cut, enter},
     parameters::{LentSlice, LentSliceRef},
     policy, region,
@@ -366,6 +367,7 @@ macro_rules! list {
                 run_table(site, segments, table, x)
             }
         }
+        impl<$($F),+> Cut for ($($F,)+) {}
         impl<E: Dtype, D: Device<E>, $($F: TensorCollection<E, D> + 'static),+> LayerList<E, D> for ($($F,)+) {
             type To<E2: Dtype, D2: Device<E2>> = ($($F::To<E2, D2>,)+);
             const LEN: usize = [$($i),+].len();
@@ -489,6 +491,10 @@ where
 {
     type Built = Concat<A::Built, B::Built>;
 }
+
+impl<M, const N: usize> Cut for Repeated<M, N> {}
+impl<A, B> Cut for Concat<A, B> {}
+impl<const K: usize, L> Cut for Sequential<K, L> {}
 
 // ---------------------------------------------------------------- the sequence itself
 

@@ -63,6 +63,15 @@ impl Run {
         }
     }
 
+    /// The same with numbers for names, to compare models that name the same tensors otherwise.
+    #[must_use]
+    pub fn unnamed(mut self) -> Self {
+        for (n, (name, _)) in self.records.iter_mut().enumerate() {
+            *name = n.to_string();
+        }
+        self
+    }
+
     /// The number of records.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -10,7 +10,7 @@ use syn::{Attribute, Data, DeriveInput, Field, Fields, Generics, Meta, Type, Typ
 
 use crate::{
     diagnostic::{Findings, codes},
-    hygiene::mentions,
+    hygiene::{as_operand, mentions},
     options::{self, Kind, Options},
     roles::{DEVICE_BOUNDS, DTYPE_BOUNDS, bounded, bounds_of},
     tensor_type::{TensorType, name_of, tensors},
@@ -224,7 +224,7 @@ fn part(i: usize, field: Field, findings: &mut Findings) -> Part {
         Some(name) => name.into_token_stream(),
         None => syn::Index { index: u32::try_from(i).unwrap_or(u32::MAX), span: Span::call_site() }.into_token_stream(),
     };
-    Part { member, ty: field.ty, plain }
+    Part { member, ty: as_operand(field.ty), plain }
 }
 
 /// The `f32` of a device bounded by `Device<f32>`.

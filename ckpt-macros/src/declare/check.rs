@@ -5,6 +5,7 @@ use syn::{Expr, ExprLit, GenericArgument, Lit, PathArguments, Type};
 
 use super::syntax::{Declaration, Field, Role, Step};
 use crate::{
+    check,
     diagnostic::{Findings, codes},
     hygiene::mentions,
     options::{Kind, Segments},
@@ -14,6 +15,7 @@ use crate::{
 /// Every rule.
 pub fn check(d: &Declaration, findings: &mut Findings) {
     scalars(d, findings);
+    interior_mutability(d, findings);
     policies(d, findings);
     layers(d, findings);
     if d.options.custom_forward {
@@ -40,6 +42,36 @@ fn scalars(d: &Declaration, findings: &mut Findings) {
     }
 }
 
+/// Cells, locks and atomics: a helper may write through one where no macro sees it.
+fn interior_mutability(d: &Declaration, findings: &mut Findings) {
+    for field in &d.fields {
+        let (options, help) = match &field.role {
+            Role::Module { options, .. } => (
+                Some(options),
+                "keep what changes outside of the model, or mark the field `#[skip(allow(interior_mutability))]` where no region writes to it",
+            ),
+            Role::Skip { options } => (
+                Some(options),
+                "keep what changes outside of the model, or write `#[skip(allow(interior_mutability))]` where no region writes to it",
+            ),
+            _ => (None, "a number or a tensor of the model is not shared: write its type alone"),
+        };
+        let allowed = options.is_some_and(|o| o.allows("interior_mutability"));
+        if let Some(what) = check::interior_mutability_in(&field.ty)
+            && !allowed
+            && !d.options.allows("interior_mutability")
+        {
+            let name = field.member.to_token_stream();
+            findings.push(
+                codes::INTERIOR_MUTABILITY,
+                what,
+                format!("through `{what}` the forward can change `{name}` behind `&self`, once more in each recompute"),
+                help,
+            );
+        }
+    }
+}
+
 fn policies(d: &Declaration, findings: &mut Findings) {
     let policies = d.fields.iter().filter(|f| matches!(f.role, Role::Policy));
     for second in policies.skip(1) {
@@ -58,7 +90,7 @@ fn layers(d: &Declaration, findings: &mut Findings) {
         let Role::Module { marked, .. } = &field.role else {
             continue;
         };
-        let Some(help) = not_a_layer(&field.ty) else {
+        let Some(help) = not_a_layer(&field.ty).filter(|_| check::interior_mutability_in(&field.ty).is_none()) else {
             continue;
         };
         let message = if *marked {
@@ -137,7 +169,7 @@ fn inert_fields(d: &Declaration, findings: &mut Findings) {
         let what = match field.role {
             Role::Parameter(_) | Role::Buffer(_) => "a bare tensor",
             Role::Scalar(_) => "a number",
-            Role::Module { .. } | Role::Skip | Role::Policy => continue,
+            Role::Module { .. } | Role::Skip { .. } | Role::Policy => continue,
         };
         findings.push(
             codes::MISPLACED_MARK,

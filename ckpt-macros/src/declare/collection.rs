@@ -130,7 +130,7 @@ pub fn tensor_collection(d: &Declaration, sound: bool) -> TokenStream {
         let values = d.fields.iter().map(|f| {
             let (member, local) = (&f.member, &f.local);
             match f.role {
-                Role::Skip | Role::Policy => {
+                Role::Skip { .. } | Role::Policy => {
                     quote!(#member: ::core::default::Default::default())
                 }
                 _ => quote!(#member: #local),
@@ -208,7 +208,7 @@ fn visit(d: &Declaration, field: &Field) -> Option<TokenStream> {
             }),
         ),
         Role::Scalar(default) => ("scalar", Some(quote!(#nn::ScalarOptions::from_default(#default)))),
-        Role::Skip | Role::Policy => return None,
+        Role::Skip { .. } | Role::Policy => return None,
     };
     // Spanned with the type too: an error is underlined from the path's first token to its last.
     let kind = proc_macro2::Ident::new(kind, at(&field.ty));

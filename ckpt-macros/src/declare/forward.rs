@@ -69,7 +69,8 @@ fn module(d: &Declaration, direction: Direction, sound: bool) -> TokenStream {
     }
 }
 
-/// What a field must do with the value before it.
+/// What the value before a field must be: asked of the value, so that what does not fit is said of
+/// the layers, and not of the whole model's method.
 fn bound(
     d: &Declaration,
     direction: Direction,
@@ -79,18 +80,20 @@ fn bound(
 ) -> TokenStream {
     let (rt, ty) = (&d.rt, &step.field.ty);
     let (dtype, device) = (&d.roles.dtype, &d.roles.device);
-    let runs = if step.options.segments.is_some() {
-        let trait_ = direction.trait_of("Segments");
-        quote!(#rt::__private::#trait_<#input, #dtype, #device, Output = #output>)
+    let taken = if step.options.segments.is_some() {
+        let trait_ = direction.trait_of("Cut");
+        quote!(#input: #rt::__private::#trait_<#ty, #dtype, #device, Output = #output>)
     } else {
-        let trait_ = direction.module(rt);
+        let trait_ = direction.trait_of("Taken");
         quote! {
-            #trait_<#input, Output = #output, Error = <#device as #rt::__private::dfdx::tensor::HasErr>::Err>
+            #input: #rt::__private::#trait_<
+                #ty, Output = #output, Error = <#device as #rt::__private::dfdx::tensor::HasErr>::Err
+            >
         }
     };
     // Of a layer that is known the macro asserts it once, beside the impls.
-    let replay = (step.recomputes() && d.mentions_child(ty)).then(|| quote!(+ #rt::ReplaySafe));
-    quote!(#ty: #runs #replay)
+    let replay = (step.recomputes() && d.mentions_child(ty)).then(|| quote!(, #ty: #rt::ReplaySafe));
+    quote!(#taken #replay)
 }
 
 fn body(d: &Declaration, direction: Direction, steps: &[Step<'_>]) -> TokenStream {
@@ -98,19 +101,20 @@ fn body(d: &Declaration, direction: Direction, steps: &[Step<'_>]) -> TokenStrea
     let (dtype, device) = (&d.roles.dtype, &d.roles.device);
     let (x, this, borrow) = (call_site("__ckpt_x"), call_site("self"), direction.borrow());
     let lines = steps.iter().map(|step| {
-        let (member, options) = (&step.field.member, step.options);
+        let (member, options, ty) = (&step.field.member, step.options, &step.field.ty);
         let site = options.site(rt, &d.region_name(step.field));
-        let span = at(&step.field.ty);
+        let span = at(ty);
         let call = if !step.is_region() {
-            let (trait_, method) = (direction.module(rt), direction.method("try_forward"));
-            quote_spanned!(span=> #trait_::#method(#borrow #this.#member, #x))
+            let (trait_, method) = (direction.trait_of("Taken"), direction.function("taken"));
+            quote_spanned!(span=> #rt::__private::#trait_::<#ty>::#method(#x, #borrow #this.#member))
         } else if let Some(segments) = &options.segments {
-            let (function, segments) = (direction.function("segments"), segments.to_value(rt));
+            let (trait_, method) = (direction.trait_of("Cut"), direction.function("taken_cut"));
+            let segments = segments.to_value(rt);
             quote_spanned! {span=>
-                #rt::__private::#function::<#dtype, #device, _, _>(#site, #segments, #borrow #this.#member, #x)
+                #rt::__private::#trait_::<#ty, #dtype, #device>::#method(#x, #site, #segments, #borrow #this.#member)
             }
         } else {
-            let function = direction.function("field");
+            let function = direction.function("fed");
             quote_spanned! {span=>
                 #rt::__private::#function::<#dtype, #device, _, _>(#site, #borrow #this.#member, #x)
             }

@@ -29,24 +29,32 @@ pub fn markers(d: &Declaration) -> TokenStream {
     quote!(#replay_safe #stateless)
 }
 
-/// Calls that hold each recomputed layer to being replay-safe, at the layer's own tokens. Layers
-/// that mention a generic child are held to it where the child is known, and those of a custom
-/// forward by the macro that sees which of them are in a region.
+/// Calls that hold each layer to what is asked of it, at the layer's own tokens: to being a module,
+/// a recomputed one to being replay-safe, one that is cut to being a run of layers. Layers that
+/// mention a generic child are held to it where the child is known, and in a custom forward the
+/// macro that sees which layers are in a region asks for replay-safety.
 pub fn requirements(d: &Declaration) -> TokenStream {
-    if d.options.custom_forward {
-        return TokenStream::new();
-    }
-    let rt = &d.rt;
+    let (rt, dtype, device) = (&d.rt, &d.roles.dtype, &d.roles.device);
     let parameters = d.parameters();
     let predicates = d.predicates();
     let steps = d.steps();
-    let layers = steps.iter().filter(|s| s.recomputes() && !d.mentions_child(&s.field.ty)).map(|s| {
-        let ty = &s.field.ty;
-        quote_spanned!(at(ty)=> #rt::__private::require_replay_safe::<#ty>();)
+    let known = steps.iter().filter(|s| !d.mentions_child(&s.field.ty));
+    let layers = known.map(|step| {
+        let ty = &step.field.ty;
+        let span = at(ty);
+        let module = quote_spanned!(span=> #rt::__private::require_module::<#ty, #dtype, #device>(););
+        if d.options.custom_forward {
+            return module;
+        }
+        let replay_safe =
+            step.recomputes().then(|| quote_spanned!(span=> #rt::__private::require_replay_safe::<#ty>();));
+        let cut =
+            step.options.segments.is_some().then(|| quote_spanned!(span=> #rt::__private::require_segments::<#ty>();));
+        quote!(#module #replay_safe #cut)
     });
     quote! {
         #[allow(dead_code, clippy::extra_unused_type_parameters)]
-        fn __ckpt_replay_safe<#(#parameters),*>()
+        fn __ckpt_requirements<#(#parameters),*>()
         where
             #(#predicates,)*
         {

@@ -5,7 +5,7 @@ use syn::{Attribute, Expr, Meta, Token, ext::IdentExt, parse::ParseStream, parse
 
 use crate::{
     diagnostic::{Findings, codes, nearest},
-    options::{FIELD, Kind, Options},
+    options::{FIELD, Kind, Options, SKIP},
 };
 
 const MARKS: &[&str] = &["checkpoint", "param", "buffer", "scalar", "skip", "policy"];
@@ -27,7 +27,10 @@ pub enum Role {
     /// A saved number and its value in a new model.
     Scalar(Expr),
     /// Anything else: not saved, not run, `Default` in a new model.
-    Skip,
+    Skip {
+        /// What its mark allows.
+        options: Options,
+    },
     /// The policy under which the model's forward runs.
     Policy,
 }
@@ -86,10 +89,7 @@ impl Role {
                 value(mark, Some("default"), findings)
                     .unwrap_or_else(|| parse_quote!(::core::default::Default::default())),
             ),
-            Ok("skip") => {
-                value(mark, None, findings);
-                Self::Skip
-            }
+            Ok("skip") => Self::Skip { options: Options::of_attribute(mark, SKIP, findings) },
             Ok("policy") => {
                 value(mark, None, findings);
                 Self::Policy

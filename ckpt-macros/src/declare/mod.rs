@@ -46,6 +46,16 @@ pub fn attribute(options: TokenStream, mut item: ItemStruct) -> TokenStream {
         let errors = findings.into_tokens();
         return quote!(#item #errors);
     }
+    // Reported here and taken off: to the compiler they are the derive's, and it comes last.
+    for mark in item.attrs.extract_if(.., |a| marks::is_mark(a)) {
+        findings.push(
+            codes::MISPLACED_MARK,
+            mark,
+            "this mark belongs on a field, not on the struct",
+            "mark the fields whose activations are to be computed again",
+        );
+    }
+    let errors = findings.into_tokens();
     // The derive reads the options again and reports what is wrong with them.
     let mut unreported = Findings::new();
     let read = Options::of_tokens(options.clone(), options::STRUCT, &mut unreported);
@@ -56,7 +66,7 @@ pub fn attribute(options: TokenStream, mut item: ItemStruct) -> TokenStream {
     // Last, so that the derive sees what other attributes of the user's have made of the struct.
     item.attrs.push(syn::parse_quote!(#[derive(#rt::__private::__CheckpointedStruct)]));
     item.attrs.push(syn::parse_quote!(#[__ckpt(#options)]));
-    item.into_token_stream()
+    quote!(#item #errors)
 }
 
 /// Writes out the sequences among the fields' types: the compiler's own derives refuse a struct
@@ -134,7 +144,7 @@ pub fn derive(item: TokenStream) -> TokenStream {
         ];
         let requirements = sound.then(|| markers::requirements(declaration));
         let policy = forward::held_policy(declaration);
-        out.extend(quote!(const _: () = { #(#impls)* #policy #requirements };));
+        out.extend(quote!(const _: () = { #requirements #(#impls)* #policy };));
     }
     out
 }

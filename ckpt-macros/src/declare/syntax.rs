@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use syn::{Attribute, Data, DeriveInput, Generics, Index, Member, Meta, Type, Visibility};
 
-use super::{CARRIER, generics, marks};
+use super::{CARRIER, generics};
 use crate::{
     diagnostic::{Findings, codes},
     hygiene::{numbered, spoken},
@@ -56,14 +56,6 @@ impl Declaration {
     /// Reads a struct; `None` if too little of it can be understood to write any impl.
     pub fn read(input: DeriveInput, findings: &mut Findings) -> Option<Self> {
         let options = options(&input.attrs, findings);
-        for mark in input.attrs.iter().filter(|a| marks::is_mark(a)) {
-            findings.push(
-                codes::MISPLACED_MARK,
-                mark,
-                "this mark belongs on a field, not on the struct",
-                "mark the fields whose activations are to be computed again",
-            );
-        }
         let roles = Roles::find(&input.generics, &options, &input.ident, findings);
         let Data::Struct(data) = input.data else {
             findings.push(
@@ -134,7 +126,7 @@ impl Field {
             tensor_name,
             local: numbered("__ckpt_field", n),
             role: Role::read(&field.attrs, findings),
-            ty: field.ty,
+            ty: crate::hygiene::as_operand(field.ty),
         }
     }
 }

@@ -234,6 +234,19 @@ fn a_custom_forward_marks_its_statements_and_not_the_fields() {
 }
 
 #[test]
+fn interior_mutability_in_a_field_is_a_finding_unless_it_is_allowed() {
+    let custom = quote!(forward = custom);
+    for field in [quote!(c: Arc<Mutex<u8>>), quote!(#[skip] c: Cell<u8>), quote!(#[scalar] c: AtomicUsize)] {
+        assert_eq!(found_in(custom.clone(), quote!(a: A<E, D>, #field)), [codes::INTERIOR_MUTABILITY], "{field}");
+    }
+    let skipped = quote!(a: A<E, D>, #[skip] c: Rc<RefCell<u8>>);
+    assert_eq!(found_in(quote!(forward = custom, allow(interior_mutability)), skipped), []);
+    let allowed =
+        quote!(a: A<E, D>, #[skip(allow(interior_mutability))] c: Rc<RefCell<u8>>, #[skip] p: PhantomData<Cell<E>>);
+    assert_eq!(found_in(custom, allowed), []);
+}
+
+#[test]
 fn marks_are_read_strictly() {
     for (field, code) in [
         (quote!(#[checkpoint] #[skip] f: A), codes::OPTIONS_CLASH),
@@ -255,12 +268,21 @@ fn marks_are_read_strictly() {
 }
 
 #[test]
-fn a_mark_on_the_struct_itself_is_misplaced() {
-    let found = found(quote! {
-        #[checkpoint]
-        struct Model<E: Dtype, D: Device<E>> { #[checkpoint] a: A<E, D>, b: B }
-    });
-    assert_eq!(found, [codes::MISPLACED_MARK]);
+fn a_mark_on_the_struct_itself_is_misplaced_and_taken_off() {
+    let out = dispatch::checkpointed(
+        TokenStream::new(),
+        quote!(
+            #[checkpoint]
+            struct M<E: Dtype, D: Device<E>> {
+                #[checkpoint]
+                a: A<E, D>,
+                b: B,
+            }
+        ),
+    );
+    let text = out.to_string();
+    assert!(text.contains("CKPT026"), "{text}");
+    assert_eq!(text.matches("# [checkpoint]").count(), 1, "{text}");
 }
 
 #[test]

@@ -163,6 +163,14 @@ impl Writer<'_> {
         if self.training { Pass::Training { replayed: self.replayed } } else { Pass::Inference }
     }
 
+    /// `self.weight.clone()`: a parameter is taken on the tape, so that it learns through whatever is
+    /// made of it. What is no tensor is taken as it is.
+    fn taken(&mut self, m: &syn::ExprMethodCall) -> Expr {
+        let clone = syn::ExprMethodCall { receiver: Box::new(self.rewritten((*m.receiver).clone())), ..m.clone() };
+        let (rt, e, d) = (&self.cx.rt, &self.cx.roles.dtype, &self.cx.roles.device);
+        Expr::Verbatim(quote!(#rt::__private::taken!(#e, #d, __ckpt_tape, #clone)))
+    }
+
     pub(super) fn method(&mut self, m: &syn::ExprMethodCall) -> Option<Expr> {
         let on_self = places::is_self(places::bare(&m.receiver));
         if on_self && let Some(twin) = self.cx.twin(&m.method) {
@@ -178,6 +186,9 @@ impl Writer<'_> {
                 member: Member::Named(m.method.clone()),
             };
             return Some(self.module_call(&Expr::Field(field), args(), Access::Exclusive, false));
+        }
+        if self.training && !on_self && m.method == "clone" && m.args.is_empty() && self.access(&m.receiver).is_some() {
+            return Some(self.taken(m));
         }
         if !places::is_forward(&m.method) || on_self || m.args.is_empty() {
             return None;

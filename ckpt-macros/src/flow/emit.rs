@@ -15,6 +15,7 @@ use super::{
     twin_name,
 };
 use crate::{
+    check,
     diagnostic::{Findings, codes},
     options::{self, Options},
     roles::Roles,
@@ -104,12 +105,20 @@ impl Expansion {
             owner: name,
             twins,
             plain_methods: split.plain.iter().map(|m| m.sig.ident.clone()).collect(),
+            allow: options.allow.clone(),
+            replayed: false,
         };
+        let replayed = check::replayed(&methods);
         let edge = Edge::read(&forward.sig, &cx.roles, &cx.rt, findings);
         let read = |m: &ImplItemFn, owner: String, findings: &mut Findings| {
-            let cx = Context { owner, ..cx.clone() };
+            let replayed = replayed.contains(&m.sig.ident.to_string());
+            let cx = Context { owner, replayed, ..cx.clone() };
             Method::read(m, cx, findings)
         };
+        for helper in split.plain.iter().filter(|m| replayed.contains(&m.sig.ident.to_string())) {
+            // Read for what is wrong in it; it stays as it is.
+            read(helper, cx.owner.clone(), findings);
+        }
         let forward = read(forward, cx.owner.clone(), findings);
         let twins: Vec<_> =
             split.twins.iter().map(|m| read(m, format!("{}.{}", cx.owner, m.sig.ident), findings)).collect();

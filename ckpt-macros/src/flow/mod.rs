@@ -10,23 +10,23 @@
 //! function is a body whose whole block is marked: see [`Body::read_region`].
 
 mod aliases;
-mod arguments;
-mod assigned;
+pub mod arguments;
+pub mod assigned;
 mod bounds;
 mod calls;
 mod crossing;
 mod emit;
 mod helpers;
 mod liveness;
-mod names;
-mod places;
-mod regions;
+pub mod names;
+pub mod places;
+pub mod regions;
 mod rewrite;
-mod scope;
+pub mod scope;
 mod selfuse;
 pub mod signature;
 mod sources;
-mod tensor_methods;
+pub mod tensor_methods;
 pub mod types;
 
 use proc_macro2::{Ident, TokenStream};
@@ -35,7 +35,7 @@ use syn::{Block, ExprMethodCall, Pat, Type};
 pub use calls::twin_name;
 pub use emit::expand_impl;
 
-use crate::{diagnostic::Findings, options::Options, roles::Roles};
+use crate::{check, diagnostic::Findings, options::Options, roles::Roles};
 
 /// Which version of the body is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +101,10 @@ pub struct Context {
     pub twins: Vec<Twin>,
     /// Methods of the impl that are called as they are.
     pub plain_methods: Vec<Ident>,
+    /// What `allow(..)` on the whole item lets through.
+    pub allow: Vec<Ident>,
+    /// Whether a region elsewhere calls the body, and so runs it again.
+    pub replayed: bool,
 }
 
 impl Context {
@@ -110,7 +114,7 @@ impl Context {
     }
 
     /// Whether `m` is `self.field(x)`: no method of the impl, and something to put in.
-    fn calls_field(&self, m: &ExprMethodCall) -> bool {
+    pub fn calls_field(&self, m: &ExprMethodCall) -> bool {
         places::is_self(places::bare(&m.receiver))
             && !m.args.is_empty()
             && m.turbofish.is_none()
@@ -178,6 +182,7 @@ impl Body {
         let mut block = block.clone();
         let regions = regions::read(&mut block, whole, returns, cx, findings);
         let mut locals = scope::resolve(&mut block, parameters, &cx.roles.dtype);
+        check::body(&check::Subject { block: &block, locals: &locals, regions: &regions, parameters, cx }, findings);
         aliases::expand(&mut block, &mut locals, &regions, cx);
         scope::lend(&block, &mut locals);
         Self { itself: places::itself(&block), block, returns, locals, regions }
@@ -217,6 +222,8 @@ mod tests {
             owner: "Net".to_owned(),
             twins: vec![Twin { name: parse_quote!(helper), receiver: true, returns_result: false }],
             plain_methods: Vec::new(),
+            allow: Vec::new(),
+            replayed: false,
         }
     }
 }

@@ -42,6 +42,12 @@ impl Locals {
         &self.0[id]
     }
 
+    /// The first local of this name: of the parameters each comes before all else that may be
+    /// called so.
+    pub fn first_named(&self, name: &Ident) -> Option<LocalId> {
+        self.0.iter().position(|local| local.name == *name)
+    }
+
     /// The local of this number.
     pub fn get_mut(&mut self, id: LocalId) -> &mut Local {
         &mut self.0[id]

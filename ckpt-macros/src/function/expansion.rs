@@ -13,18 +13,28 @@ use super::signature::{Parameter, Signature, tape_name, with_tapes};
 use crate::flow::{Access, Body, Context, Failure, Pass, Returns};
 use crate::options::Options;
 
-/// Writes everything.
-pub fn write(item: &ItemFn, signature: &Signature, body: &Body, cx: &Context) -> TokenStream {
+/// Writes everything. Without a body, beside findings, the functions have their types and nothing in
+/// them, so that what calls them has no errors of its own.
+pub fn write(item: &ItemFn, signature: &Signature, body: Option<&Body>, cx: &Context) -> TokenStream {
     let writer = Writer { item, signature, cx, name: format_ident!("__Ckpt_{}", signature.spoken()) };
     let attributes = Attributes::of(&item.attrs);
     let (cfgs, lints) = (&attributes.cfgs, &attributes.lints);
     let hidden = writer.hidden_trait();
-    let versions =
-        [writer.inference(body.emit(Pass::Inference, Failure::Returned, cx)), writer.shared(body), writer.owned()];
+    let versions = match body {
+        Some(body) => {
+            [writer.inference(body.emit(Pass::Inference, Failure::Returned, cx)), writer.shared(body), writer.owned()]
+        }
+        None => {
+            let nothing = quote!({ ::core::unreachable!() });
+            [writer.none_tape(), writer.shared_tape(), writer.owned_tape()]
+                .map(|tape| writer.version(&tape, nothing.clone()))
+        }
+    };
+    let unused = body.is_none().then(|| quote!(#[allow(unused_variables)]));
     let functions = [writer.function(&attributes, false), writer.function(&attributes, true)];
     quote! {
         #(#cfgs)* #hidden
-        #(#cfgs)* #(#lints)*
+        #(#cfgs)* #(#lints)* #unused
         #[allow(
             clippy::borrow_deref_ref, clippy::multiple_bound_locations, clippy::needless_pass_by_value,
             clippy::too_many_arguments, clippy::type_complexity, clippy::unnecessary_wraps

@@ -31,6 +31,8 @@ pub fn expand(options: TokenStream, item: ItemFn) -> TokenStream {
             owner: signature.spoken(),
             twins: Vec::new(),
             plain_methods: Vec::new(),
+            allow: Vec::new(),
+            replayed: false,
         };
         let parameters = signature.flow_parameters();
         let body = Body::read_region(&item.block, &options, &parameters, signature.returns, &cx, &mut findings);
@@ -39,7 +41,10 @@ pub fn expand(options: TokenStream, item: ItemFn) -> TokenStream {
     let sound = findings.is_empty();
     let errors = findings.into_tokens();
     match (signature, body) {
-        (Some(signature), Some((body, cx))) if sound => expansion::write(&item, &signature, &body, &cx),
+        (Some(signature), Some((body, cx))) => {
+            let functions = expansion::write(&item, &signature, sound.then_some(&body), &cx);
+            quote!(#errors #functions)
+        }
         _ => quote!(#item #errors),
     }
 }

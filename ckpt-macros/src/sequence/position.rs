@@ -39,18 +39,30 @@ pub fn tell(tokens: TokenStream, findings: &mut Findings) -> Option<Form> {
             }
         };
     }
-    let types = Punctuated::<Type, Token![,]>::parse_terminated.parse2(tokens.clone());
+    let types = (|input: syn::parse::ParseStream<'_>| {
+        Punctuated::<Type, Token![,]>::parse_terminated_with(input, Type::without_plus)
+    })
+    .parse2(tokens.clone());
     let values = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(tokens.clone());
     let seems_value = starts_as_value(tokens);
     match (types, values) {
         (Ok(types), Err(_)) => Some(Form::Type(types.into_iter().collect())),
         (Ok(types), Ok(_)) if !seems_value => Some(Form::Type(types.into_iter().collect())),
+        // `Linear<4, 4> ReLU`, where a comma is missing, reads as comparisons.
+        (Err(e), Ok(values)) if !seems_value && values.iter().any(compares) => {
+            findings.push_syn(&e);
+            None
+        }
         (_, Ok(values)) => value(values, findings),
         (Err(t), Err(v)) => {
             findings.push_syn(if seems_value { &v } else { &t });
             None
         }
     }
+}
+
+fn compares(value: &Expr) -> bool {
+    matches!(value, Expr::Binary(b) if matches!(b.op, syn::BinOp::Lt(_) | syn::BinOp::Gt(_)))
 }
 
 fn value(values: Punctuated<Expr, Token![,]>, findings: &mut Findings) -> Option<Form> {

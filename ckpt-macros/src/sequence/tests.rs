@@ -186,3 +186,9 @@ fn a_hundred_layers_grow_linearly() {
     let (small, large) = (size(50), size(100));
     assert!(large < small * 5 / 2, "{small} {large}");
 }
+
+#[test]
+fn a_missing_comma_between_types_is_no_comparison() {
+    let out = super::expand(quote!(segments = 1, Linear < 4, 4 > ReLU)).to_string();
+    assert!(out.contains("CKPT029") && !out.contains("sequence"), "{out}");
+}

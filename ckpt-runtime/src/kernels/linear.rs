@@ -74,7 +74,7 @@ const BLOCK: usize = 512;
 /// Rows whose gradient behind an activation in front is held at a time.
 const HELD: usize = 256;
 
-/// Rows below which a weight is not rearranged.
+/// Rows up to which a weight is not rearranged.
 const FEW: usize = 128;
 
 impl<E: Scalar> LinearKernel<E, Cpu> for Heap
@@ -93,13 +93,13 @@ where
         apply(layer.before, &mut h);
         let bias = layer.bias.as_ref().map(read);
         let bias = bias.as_ref().map(|b| &b[layer.outputs.clone()]);
-        let weight = read(&layer.weight);
-        let weight = &weight[layer.used()];
         if rows <= FEW {
-            let y = few_rows(Matrix::new(&h, rows, inputs), Matrix::new(weight, outputs, inputs), bias);
+            let weight = read(&layer.weight);
+            let weight = Matrix::new(&weight[layer.used()], outputs, inputs);
+            let y = few_rows(Matrix::new(&h, rows, inputs), weight, bias);
             return finish(layer.after, keep, x, outputs, y);
         }
-        let weight = transposed(weight, inputs);
+        let weight = transposed(&read(&layer.weight)[layer.used()], inputs);
         let (h, weight) = (Matrix::new(&h, rows, inputs), Matrix::new(&weight, inputs, outputs));
         let apart = keep && layer.after.needs_its_input();
         // SAFETY: the blocks tile both buffers, and `block` writes all of its block; `activated`

@@ -79,7 +79,7 @@ fn odd_bodies_expand_to_what_parses() {
             }
         ),
         quote!(checkpoint!(self.a, x + x).unwrap() + checkpoint_sequential!(each, x, self.a, self.b).unwrap()),
-        quote!(#[checkpoint] { unsafe { x } }; x[0..1]; &raw const x; (self.f)(x)),
+        quote!(#[checkpoint(allow(unsafe_code))] { unsafe { x } }; x[0..1]; &raw const x; (self.f)(x)),
         quote!(#[checkpoint] { self } ; self.0.1(x)),
         quote!(if let Some(l) = &self.l
             && let Some(m) = self.m.as_ref()
@@ -134,4 +134,13 @@ fn a_child_is_bounded_for_each_pass() {
     assert!(text.contains("nn :: ModuleMut < Tensor < Rank1 < 2 > , E , D , :: ckpt_runtime"), "{text}");
     // Nothing recomputes, so nothing has to be replay-safe.
     assert!(!text.contains("ReplaySafe") && !text.contains("replayed_"), "{text}");
+}
+
+#[test]
+fn a_clone_of_what_self_owns_is_taken_on_the_tape_in_training() {
+    let text =
+        forward(quote!(#[checkpoint] let h = x + self.w.clone().exp(); for b in &self.b { h = h + b.w.clone(); } h));
+    // Training and replay, each with two clones; inference clones as it stands.
+    let taken = text.matches("taken !").count();
+    assert!(taken >= 2 && text.contains("self . w . clone () . exp ()"), "{taken} in {text}");
 }

@@ -131,7 +131,7 @@ fn generalise(mut item: ItemStruct) -> (ItemStruct, Vec<Layer>) {
     let mut layers = Vec::new();
     for (n, field) in item.fields.iter_mut().enumerate() {
         let parameter = numbered("__CkptLayer", n);
-        let ty = std::mem::replace(&mut field.ty, syn::parse_quote!(#parameter));
+        let ty = crate::hygiene::as_operand(std::mem::replace(&mut field.ty, syn::parse_quote!(#parameter)));
         item.generics.params.push(syn::parse_quote!(#parameter = #ty));
         let (member, tensor_name) = match &field.ident {
             Some(name) => (syn::Member::Named(name.clone()), spoken(name)),

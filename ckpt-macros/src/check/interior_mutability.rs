@@ -1,0 +1,229 @@
+//! CKPT003: interior mutability. Through a cell, a lock or an atomic a forward changes what no
+//! `&mut` shows: again in every recompute, and by whatever thread runs the backward pass.
+//!
+//! The type is an error by itself where it stands in a field of a `#[checkpointed]` struct, since a
+//! helper may write through it where no macro sees. `#[skip(allow(interior_mutability))]` on the
+//! field, or `allow(interior_mutability)` on the struct, says that it is not written in a region.
+
+use syn::{Expr, GenericArgument, Ident, PathArguments, Type};
+
+use super::{
+    Rule,
+    forms::{
+        Args::{self, Exactly, Ordered},
+        Found, Method,
+        On::{self, KnownCell, KnownShared, Shared},
+        Scope::Forward,
+    },
+    walk::At,
+};
+use crate::diagnostic::{Code, codes};
+
+const METHODS: &[Method] = &[
+    row("borrow_mut", Exactly(0), Shared, CELL),
+    row("try_borrow_mut", Exactly(0), Shared, CELL),
+    row("lock", Exactly(0), Shared, LOCK),
+    row("try_lock", Exactly(0), Shared, LOCK),
+    row("write", Exactly(0), Shared, LOCK),
+    row("try_write", Exactly(0), Shared, LOCK),
+    row("store", Ordered(2), Shared, ATOMIC),
+    row("swap", Ordered(2), Shared, ATOMIC),
+    row("fetch_add", Ordered(2), Shared, COUNT),
+    row("fetch_sub", Ordered(2), Shared, COUNT),
+    row("fetch_and", Ordered(2), Shared, ATOMIC),
+    row("fetch_or", Ordered(2), Shared, ATOMIC),
+    row("fetch_xor", Ordered(2), Shared, ATOMIC),
+    row("fetch_nand", Ordered(2), Shared, ATOMIC),
+    row("fetch_max", Ordered(2), Shared, ATOMIC),
+    row("fetch_min", Ordered(2), Shared, ATOMIC),
+    row("fetch_update", Exactly(3), Shared, ATOMIC),
+    row("compare_exchange", Ordered(4), Shared, ATOMIC),
+    row("compare_exchange_weak", Ordered(4), Shared, ATOMIC),
+    row("set", Exactly(1), KnownShared, CELL),
+    row("update", Exactly(1), KnownCell, CELL),
+    row("replace", Exactly(1), KnownCell, CELL),
+    row("replace_with", Exactly(1), KnownShared, CELL),
+    row("take", Exactly(0), KnownCell, CELL),
+    row("get_or_init", Exactly(1), KnownShared, LAZY),
+    row("get_or_try_init", Exactly(1), KnownShared, LAZY),
+];
+
+const CELL: &str = "give the new value back beside the output; what must happen once a step goes into `first_pass! { .. }`, and what is harmless is let through by `allow(interior_mutability)` in the mark";
+const LOCK: &str = "take the lock outside of the region and pass in what it guards, or write `allow(interior_mutability)` in the mark where it is only read";
+const ATOMIC: &str = "decide by a value that comes in, or write it once in `first_pass! { .. }`";
+const COUNT: &str = "count once a step in `first_pass! { .. }`, or outside of the model";
+const LAZY: &str = "fill it where the module is built, and read it here with `get`";
+
+const fn row(name: &'static str, args: Args, on: On, help: &'static str) -> Method {
+    Method {
+        name,
+        args,
+        on,
+        scope: Forward,
+        says: "`{it}` changes `{on}` behind a shared reference, and does so again when the region is recomputed",
+        help,
+    }
+}
+
+/// Types through which a shared reference writes.
+const TYPES: &[&str] = &[
+    "AtomicBool",
+    "AtomicI8",
+    "AtomicI16",
+    "AtomicI32",
+    "AtomicI64",
+    "AtomicIsize",
+    "AtomicPtr",
+    "AtomicU8",
+    "AtomicU16",
+    "AtomicU32",
+    "AtomicU64",
+    "AtomicUsize",
+    "Cell",
+    "LazyCell",
+    "LazyLock",
+    "Mutex",
+    "OnceCell",
+    "OnceLock",
+    "RefCell",
+    "RwLock",
+    "UnsafeCell",
+];
+
+/// The rule.
+pub struct InteriorMutability;
+
+impl Rule for InteriorMutability {
+    fn code(&self) -> Code {
+        codes::INTERIOR_MUTABILITY
+    }
+
+    fn allowed_by(&self) -> Option<&'static str> {
+        Some("interior_mutability")
+    }
+
+    fn once_in_first_pass(&self) -> bool {
+        true
+    }
+
+    fn expr(&self, e: &Expr, at: &At<'_>, found: &mut Found<'_>) {
+        found.methods(METHODS, e, at);
+    }
+}
+
+/// The name in a type through which its values can be written behind a shared reference.
+/// `PhantomData` holds nothing, and a function pointer has nothing inside.
+pub fn in_type(ty: &Type) -> Option<&Ident> {
+    match ty {
+        Type::Path(p) => {
+            let last = p.path.segments.last()?;
+            let name = last.ident.to_string();
+            if TYPES.contains(&name.as_str()) {
+                return Some(&last.ident);
+            }
+            match &last.arguments {
+                PathArguments::AngleBracketed(a) if name != "PhantomData" => a.args.iter().find_map(|a| match a {
+                    GenericArgument::Type(ty) => in_type(ty),
+                    _ => None,
+                }),
+                _ => None,
+            }
+        }
+        Type::Array(a) => in_type(&a.elem),
+        Type::Slice(s) => in_type(&s.elem),
+        Type::Reference(r) => in_type(&r.elem),
+        Type::Paren(p) => in_type(&p.elem),
+        Type::Group(g) => in_type(&g.elem),
+        Type::Tuple(t) => t.elems.iter().find_map(in_type),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::tests::{every_method_once, found, found_outside, silent};
+    use syn::parse_quote;
+
+    #[test]
+    fn every_row_is_met() {
+        every_method_once(METHODS, codes::INTERIOR_MUTABILITY, |m| match m {
+            "update" | "replace" | "take" => "cell",
+            _ => "self.field",
+        });
+        for name in TYPES {
+            let name: Ident = syn::parse_str(name).unwrap();
+            for ty in [parse_quote!(#name<u8>), parse_quote!(Rc<[std::sync::#name<u8>; 2]>)] {
+                let ty: Type = ty;
+                assert_eq!(in_type(&ty), Some(&name));
+            }
+        }
+    }
+
+    #[test]
+    fn what_comes_in_is_found_in_a_region_and_a_field_everywhere() {
+        found(
+            codes::INTERIOR_MUTABILITY,
+            parse_quote!({
+                cell.set(1);
+            }),
+        );
+        found(
+            codes::INTERIOR_MUTABILITY,
+            parse_quote!({
+                y.borrow_mut().push(1);
+            }),
+        );
+        found(
+            codes::INTERIOR_MUTABILITY,
+            parse_quote!({
+                self.stats.rows[0].lock().unwrap().n = 1;
+            }),
+        );
+        found_outside(
+            codes::INTERIOR_MUTABILITY,
+            parse_quote!({
+                self.count.fetch_add(1, Ordering::Relaxed);
+            }),
+        );
+    }
+
+    #[test]
+    fn look_alikes_are_silent() {
+        silent(parse_quote!({
+            let mut map = HashMap::new();
+            map.set("a", 1);
+        }));
+        silent(parse_quote!({
+            let c = Cell::new(0);
+            c.set(1);
+            c.replace(2);
+            let v = RefCell::new(1);
+            *v.borrow_mut() = 2;
+        }));
+        silent(parse_quote!({
+            let t = s.replace("a", "b");
+            y.set(1);
+        }));
+        silent(parse_quote!({
+            let h = self.store(x);
+            let h = self.set.forward(h);
+        }));
+        silent(parse_quote!({
+            self.bits.set(1, true);
+        }));
+        silent(parse_quote!({
+            first_pass! { self.count.fetch_add(1, Ordering::Relaxed); }
+        }));
+        silent(parse_quote!({
+            #[checkpoint(allow(interior_mutability))]
+            {
+                cell.set(1);
+            }
+        }));
+        for ty in [parse_quote!(PhantomData<Cell<u8>>), parse_quote!(Rc<Table>), parse_quote!(fn(Cell<u8>))] {
+            let ty: Type = ty;
+            assert_eq!(in_type(&ty), None);
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! CKPT006: values that come out otherwise the second time: random draws that nothing records,
+//! clocks, the environment, threads' and memory's own numbers.
+
+use syn::{Expr, Lit, Macro, Type};
+
+use super::{
+    Rule,
+    forms::{
+        Args::{self, Any, Exactly, Exclusive},
+        Found, Method, Named,
+        On::{self, Anything, Device, MaybeTensor, Shared},
+        Scope::{self, Forward, Recompute},
+    },
+    walk::At,
+};
+use crate::{
+    diagnostic::{Code, codes},
+    flow::arguments::{self, Arguments},
+};
+
+// Dropout and draws from a device are wrong in all of a forward: the model may be a layer in a
+// region of another.
+const DRAWS: &[Method] = &[
+    dropout("dropout"),
+    dropout("try_dropout"),
+    draw("sample_uniform", Any, Anything),
+    draw("sample_uniform_like", Any, Anything),
+    draw("sample_normal", Any, Anything),
+    draw("sample_normal_like", Any, Anything),
+    draw("sample_like", Exactly(2), Anything),
+    draw("try_sample_like", Exactly(2), Anything),
+    draw("sample", Exactly(1), Device),
+    draw("try_sample", Exactly(1), Device),
+    draw("random_u64", Exactly(0), Anything),
+];
+
+const METHODS: &[Method] = &[
+    rng("gen_range", Exactly(1)),
+    rng("gen_bool", Exactly(1)),
+    rng("random_range", Exactly(1)),
+    rng("random_bool", Exactly(1)),
+    rng("next_u32", Exactly(0)),
+    rng("next_u64", Exactly(0)),
+    rng("fill_bytes", Exactly(1)),
+    Method {
+        name: "shuffle",
+        args: Exclusive,
+        on: Anything,
+        scope: Recompute,
+        says: "`{it}` puts `{on}` in another order each time the region runs",
+        help: "shuffle before the region and pass the order in",
+    },
+    Method {
+        name: "elapsed",
+        args: Exactly(0),
+        on: Shared,
+        scope: Recompute,
+        says: "the time that `{on}.{it}()` tells is another in the recompute",
+        help: "measure around the region, or in `first_pass! { .. }`",
+    },
+    address("as_ptr"),
+    address("as_mut_ptr"),
+];
+
+const fn dropout(name: &'static str) -> Method {
+    Method {
+        name,
+        args: Exactly(1),
+        on: MaybeTensor,
+        scope: Forward,
+        says: "`{it}` on `{on}` draws a mask that nothing records, so a recompute drops other elements",
+        help: "make a `ckpt_runtime::nn::Dropout` a field of the model and call `self.dropout.forward(..)`: its draws are replayed",
+    }
+}
+
+const fn draw(name: &'static str, args: Args, on: On) -> Method {
+    Method {
+        name,
+        args,
+        on,
+        scope: Forward,
+        says: "`{it}` draws from `{on}`, and a recompute would draw again",
+        help: "draw before the model runs and pass the tensor in, or seed a generator of your own from `ckpt_runtime::draw`",
+    }
+}
+
+const fn rng(name: &'static str, args: Args) -> Method {
+    Method {
+        name,
+        args,
+        on: Shared,
+        scope: Recompute,
+        says: "`{it}` advances the generator `{on}`, which the recompute meets further on",
+        help: "draw before the region and pass the number in",
+    }
+}
+
+const fn address(name: &'static str) -> Method {
+    Method {
+        name,
+        args: Exactly(0),
+        on: Anything,
+        scope: Recompute,
+        says: "`{it}` gives the address of `{on}`, which the recompute stores elsewhere",
+        help: "compare by value, or by `id()` outside of the region",
+    }
+}
+
+const PATHS: &[Named] = &[
+    random("rand::random"),
+    random("rand::random_range"),
+    random("rand::thread_rng"),
+    random("rand::rng"),
+    random("thread_rng"),
+    random("fastrand::*"),
+    random("getrandom::*"),
+    random("StdRng::from_entropy"),
+    random("SmallRng::from_entropy"),
+    random("StdRng::from_os_rng"),
+    random("SmallRng::from_os_rng"),
+    random("rngs::OsRng"),
+    random("Uuid::new_v4"),
+    random("RandomState::new"),
+    clock("Instant::now"),
+    clock("SystemTime::now"),
+    clock("Utc::now"),
+    clock("Local::now"),
+    environment("std::env::*"),
+    environment("env::var"),
+    environment("env::var_os"),
+    environment("env::vars"),
+    environment("env::args"),
+    environment("env::current_dir"),
+    Named {
+        form: "thread::current",
+        scope: Recompute,
+        says: "`{it}` tells which thread runs the region, and the backward pass may run on another",
+        help: "pass in what depends on it",
+    },
+    pointer("Rc::as_ptr"),
+    pointer("Arc::as_ptr"),
+    pointer("Rc::strong_count"),
+    pointer("Arc::strong_count"),
+    pointer("ptr::from_ref"),
+    pointer("ptr::addr_of"),
+];
+
+const fn random(form: &'static str) -> Named {
+    named(form, "`{it}` is seeded anew each time the region runs", "draw before the region and pass the values in")
+}
+
+const fn clock(form: &'static str) -> Named {
+    named(
+        form,
+        "`{it}` tells another time in the recompute",
+        "measure around the region; a time that is only reported goes into `first_pass! { .. }`",
+    )
+}
+
+const fn environment(form: &'static str) -> Named {
+    named(
+        form,
+        "`{it}` reads what may have changed when the region is recomputed",
+        "read the environment before the model runs and keep what it says in a field",
+    )
+}
+
+const fn pointer(form: &'static str) -> Named {
+    named(
+        form,
+        "`{it}` tells of memory, which the recompute uses otherwise",
+        "decide by the values, not by where they are",
+    )
+}
+
+const fn named(form: &'static str, says: &'static str, help: &'static str) -> Named {
+    let scope: Scope = Recompute;
+    Named { form, scope, says, help }
+}
+
+const MACROS: &[Named] = &[pointer("addr_of"), pointer("addr_of_mut")];
+
+/// The rule.
+pub struct NotReplayable;
+
+impl Rule for NotReplayable {
+    fn code(&self) -> Code {
+        codes::NOT_REPLAYABLE
+    }
+
+    fn expr(&self, e: &Expr, at: &At<'_>, found: &mut Found<'_>) {
+        found.methods(DRAWS, e, at);
+        // What a first pass alone looks at stays in it.
+        if at.in_first_pass() {
+            return;
+        }
+        found.methods(METHODS, e, at);
+        found.paths(PATHS, e, at);
+        if let Expr::Cast(c) = e
+            && matches!(*c.ty, Type::Ptr(_))
+            && Recompute.holds(at)
+        {
+            let value = at.show(&c.expr);
+            found.push(
+                c,
+                format!("the address of `{value}` is another in the recompute"),
+                "use the value itself, or number what must be told apart",
+            );
+        }
+    }
+
+    fn invocation(&self, m: &Macro, at: &At<'_>, found: &mut Found<'_>) {
+        if at.in_first_pass() {
+            return;
+        }
+        found.macros(MACROS, m, at);
+        if Recompute.holds(at)
+            && let Arguments::List(list) = arguments::read(m)
+        {
+            let printed = list.iter().find_map(|a| match &a.value {
+                Expr::Lit(l) => match &l.lit {
+                    Lit::Str(s) if s.value().contains(":p}") => Some(s.clone()),
+                    _ => None,
+                },
+                _ => None,
+            });
+            if let Some(literal) = printed {
+                found.push(
+                    literal,
+                    "`{:p}` prints an address, which is another in the recompute",
+                    "print the value with `{:?}`",
+                );
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::tests::{
+        every_macro_once, every_method_once, every_path_once, found, found_outside, silent, silent_outside,
+    };
+    use syn::parse_quote;
+
+    #[test]
+    fn every_row_is_met() {
+        every_method_once(DRAWS, codes::NOT_REPLAYABLE, |m| match m {
+            "dropout" | "try_dropout" => "x",
+            "sample" | "try_sample" => "self.dev",
+            _ => "dev",
+        });
+        every_method_once(METHODS, codes::NOT_REPLAYABLE, |_| "self.field");
+        every_path_once(PATHS, codes::NOT_REPLAYABLE);
+        every_macro_once(MACROS, codes::NOT_REPLAYABLE);
+    }
+
+    #[test]
+    fn addresses_are_found() {
+        found(
+            codes::NOT_REPLAYABLE,
+            parse_quote!({
+                let p = &x as *const _;
+            }),
+        );
+        found(
+            codes::NOT_REPLAYABLE,
+            parse_quote!({
+                let s = format!("{:p}", y);
+            }),
+        );
+        found(
+            codes::NOT_REPLAYABLE,
+            parse_quote!({
+                let m = x.device().sample(d);
+            }),
+        );
+        found_outside(
+            codes::NOT_REPLAYABLE,
+            parse_quote!({
+                let h = self.a.forward(x).dropout(0.1);
+            }),
+        );
+    }
+
+    #[test]
+    fn look_alikes_are_silent() {
+        silent(parse_quote!({
+            let h = self.dropout.forward(x);
+            let h = self.dropout(h);
+        }));
+        silent(parse_quote!({
+            let rng = StdRng::seed_from_u64(7);
+            let n = rng.gen_range(0..4);
+        }));
+        silent(parse_quote!({
+            let c = Config::new();
+            c.dropout(0.1);
+        }));
+        silent(parse_quote!({
+            let mode = env!("MODE");
+            let s = sampler.sample(x);
+        }));
+        silent(parse_quote!({
+            let mut order = vec![1];
+            order.shuffle(3);
+        }));
+        silent(parse_quote!({
+            let n = n as usize;
+            let t = self.now;
+        }));
+        silent(parse_quote!({
+            first_pass! { let t = Instant::now(); }
+        }));
+        silent_outside(parse_quote!({
+            let t = Instant::now();
+            let v = std::env::var("A");
+        }));
+    }
+}
