@@ -65,16 +65,21 @@ impl<E: Dtype, D: Device<E>> GradientHandle<E, D> {
     }
 }
 
-/// Moves the gradient of one tensor.
+/// Moves the gradient of one tensor; where it was moved away before, nothing happens.
 pub(crate) fn migrate<S: Shape, E: Dtype, D: Device<E>>(
     tensor: &Tensor<S, E, D>,
     from: &mut Gradients<E, D>,
     to: &mut Gradients<E, D>,
 ) -> Result<(), D::Err> {
     let device = tensor.device();
-    let buffer = std::mem::replace(from.get_or_alloc_mut(tensor)?, empty(device)?);
-    if len(device, &buffer) > 0 {
-        *to.get_or_alloc_mut(tensor)? = buffer;
+    let source = from.get_or_alloc_mut(tensor)?;
+    if len(device, source) == 0 {
+        return Ok(());
+    }
+    std::mem::swap(source, to.get_or_alloc_mut(tensor)?);
+    // On the way back the empty buffer that was left behind is what came over.
+    if len(device, source) > 0 {
+        *source = empty(device)?;
     }
     Ok(())
 }

@@ -1,4 +1,57 @@
-//! Activation checkpointing for [dfdx](https://docs.rs/dfdx) models, declared with attributes.
+//! Activation checkpointing for [dfdx](https://docs.rs/dfdx) models, declared with attributes and expanded at compile
+//! time.
+//!
+//! Training stores every activation for the backward pass. A *region* stores its inputs only, and computes its inside
+//! again during backward; outputs and gradients are those of the model without it, to the bit.
+//!
+//! Mark the fields of a model, which run in order:
+//!
+//! ```
+//! use ckpt_runtime::prelude::*;
+//!
+//! #[checkpointed]
+//! #[derive(Clone, Debug)]
+//! struct Mlp<const IN: usize, const HID: usize, E: Dtype, D: Device<E>> {
+//!     #[checkpoint]
+//!     encode: (modules::Linear<IN, HID, E, D>, ReLU, modules::Linear<HID, HID, E, D>, ReLU),
+//!     head: modules::Linear<HID, 10, E, D>,
+//! }
+//!
+//! let dev: Cpu = Default::default();
+//! let mut model = dev.build_module::<MlpBuilder<32, 64>, f32>();
+//! let x: Tensor<Rank2<8, 32>, f32, _> = dev.sample_normal();
+//! let gradients = model.forward_mut(x.traced(model.alloc_grads())).square().mean().backward();
+//! # let _ = gradients;
+//! ```
+//!
+//! Or write the data flow as Rust, and mark parts of it:
+//!
+//! ```
+//! use ckpt_runtime::prelude::*;
+//!
+//! #[checkpointed(forward = custom)]
+//! #[derive(Clone, Debug)]
+//! struct Block<const M: usize, E: Dtype, D: Device<E>> {
+//!     norm: nn::LayerNorm<M, E, D>,
+//!     mix: nn::Linear<M, M, E, D>,
+//! }
+//!
+//! #[checkpointed]
+//! impl<const M: usize, E: Dtype, D: Device<E>> Block<M, E, D> {
+//!     fn forward<B: Dim>(&self, x: Tensor<(B, Const<M>), E, D>) -> Tensor<(B, Const<M>), E, D> {
+//!         #[checkpoint]
+//!         let y = x + self.mix.forward(self.norm.forward(x));
+//!         y
+//!     }
+//! }
+//! ```
+//!
+//! Modes are chosen at run time by [`with_policy`]; [`last_failure`] names the region that failed; [`memory`] measures;
+//! [`nn`] has lean layers. Misuse, such as an in-place update inside a region, is a compile error.
+//!
+//! # Features
+//! - `cuda`: train on an NVIDIA GPU, as dfdx does, which needs the CUDA toolkit at build time.
+//! - `f16`: half precision and mixed precision, `f16` and `AMP<f16>`.
 #![forbid(unsafe_op_in_unsafe_fn)]
 #![deny(unsafe_code)]
 

@@ -1,7 +1,7 @@
 //! How a macro treats a value whose type it does not see.
 //!
 //! A macro knows tokens, not types: whether a local that a region uses is a tensor or a plain
-//! value, a field a module or a number, only the compiler can tell. [`live!`] and [`lend!`] ask it
+//! value, a field a module or a number, only the compiler can tell. `live!` and `lend!` ask it
 //! by method probing: the same method name on ever more references, of which the compiler takes
 //! the first that applies. The dtype and the device are given, so that nothing is left to infer.
 

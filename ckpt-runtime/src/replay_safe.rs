@@ -14,7 +14,7 @@ use crate::{Checkpoint, Scoped, Sequential, sequence::Concat};
 ///
 /// Implemented for every layer of dfdx but its dropouts, which draw from the device's generator
 /// where nothing can record it, and derived for `#[checkpointed]` structs from their fields. A
-/// layer of your own opts in by an impl, a foreign one through [`AssumeReplaySafe`].
+/// layer of your own opts in by an impl, a foreign one through [`AssumeReplaySafe`](crate::AssumeReplaySafe).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot run inside a checkpointed region: nothing says that it repeats",
     label = "this layer is not replay-safe",
