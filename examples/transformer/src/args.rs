@@ -43,7 +43,7 @@ impl Default for Args {
     fn default() -> Self {
         Self {
             text: None,
-            steps: 1000,
+            steps: 800,
             batch: 16,
             accumulate: 1,
             mode: None,
