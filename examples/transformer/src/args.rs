@@ -13,7 +13,7 @@ each mode costs in memory and time.
 cargo run --release -p transformer -- [OPTIONS]
 
   --text FILE       train on this UTF-8 text instead of the first book of De finibus
-  --steps N         optimizer steps (1000; 0 only samples and measures)
+  --steps N         optimizer steps (800; 0 only samples and measures)
   --batch N         sequences a batch (16)
   --accumulate N    batches whose gradients are added up before a step (1)
   --mode MODE       plain, keep, checkpoint or sequential:K: train and measure in this mode alone
