@@ -122,6 +122,3 @@ impl<X, M: ReplaySafe + ?Sized> Replayed<M> for X {}
 
 /// Checks at compile time that a layer is replay-safe; the macros call it with the layer's own span.
 pub fn require_replay_safe<M: ReplaySafe + ?Sized>() {}
-
-/// Checks at compile time that a layer can be cloned, which a region needs for its recompute.
-pub fn require_cloneable<M: Clone>() {}
