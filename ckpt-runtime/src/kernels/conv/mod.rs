@@ -69,7 +69,8 @@ impl Convolution {
     note = "dfdx has no convolution on stable Rust; the image layers of `ckpt_runtime::nn` run on `Cpu` in `f32` and `f64`"
 )]
 pub trait ConvKernel<E: Real>: ImageBuffers<E> {
-    /// The output, of the extent `output`, for `x` of the extent `input`.
+    /// The output for `x`, added to `sum` where there is one, and to `bias` in every pixel where there
+    /// is not. The extents are the input's and the output's.
     ///
     /// # Errors
     /// The device's.
@@ -80,6 +81,7 @@ pub trait ConvKernel<E: Real>: ImageBuffers<E> {
         x: &<Self as Storage<E>>::Vec,
         weight: &Rows<E, Self>,
         bias: Option<&Vector<E, Self>>,
+        sum: Option<<Self as Storage<E>>::Vec>,
     ) -> Result<<Self as Storage<E>>::Vec, Self::Err>;
 
     /// The gradient of the input, added to `sum` where there is one, and to `bias` in every pixel
@@ -145,12 +147,12 @@ impl Scheme {
 }
 
 impl Geometry {
-    /// The output.
-    fn convolved<E: Scalar>(&self, x: &[E], weight: &[E], bias: Option<&[E]>) -> Vec<E> {
+    /// The output: added to `sum` where there is one, else new, with `bias` in every pixel.
+    fn convolved<E: Scalar>(&self, x: &[E], weight: &[E], bias: Option<&[E]>, sum: Option<&mut [E]>) -> Option<Vec<E>> {
         match Scheme::of::<E>(self) {
-            Scheme::Pointwise => pointwise::forward(self, x, weight, bias),
-            Scheme::Winograd => winograd::forward(self, x, weight, bias),
-            Scheme::Direct => direct::forward(self, x, weight, bias),
+            Scheme::Pointwise => pointwise::forward(self, x, weight, bias, sum),
+            Scheme::Winograd => winograd::forward(self, x, weight, bias, sum),
+            Scheme::Direct => direct::forward(self, x, weight, bias, sum),
         }
     }
 
@@ -191,9 +193,20 @@ where
         x: &<Self as Storage<E>>::Vec,
         weight: &Rows<E, Self>,
         bias: Option<&Vector<E, Self>>,
+        sum: Option<<Self as Storage<E>>::Vec>,
     ) -> Result<<Self as Storage<E>>::Vec, <Self as HasErr>::Err> {
         let geometry = Geometry::new(*conv, input, output);
-        self.keep(geometry.convolved(x, &read(weight), bias.map(read).as_deref()))
+        let (weight, bias) = (read(weight), bias.map(read));
+        match sum {
+            Some(mut sum) => {
+                geometry.convolved(x, &weight, None, Some(&mut sum));
+                Ok(sum)
+            }
+            None => {
+                let y = geometry.convolved(x, &weight, bias.as_deref(), None);
+                self.keep(y.expect("a new output where there is none to add to"))
+            }
+        }
     }
 
     fn convolve_back(

@@ -366,16 +366,17 @@ struct Writing<'a, E> {
     bias: Option<&'a [E]>,
 }
 
-/// The output.
-pub(super) fn forward<E: Scalar>(geometry: &Geometry, x: &[E], weight: &[E], bias: Option<&[E]>) -> Vec<E> {
+/// The output, added to `sum` where there is one, or to `bias` in every pixel.
+pub(super) fn forward<E: Scalar>(
+    geometry: &Geometry,
+    x: &[E],
+    weight: &[E],
+    bias: Option<&[E]>,
+    sum: Option<&mut [E]>,
+) -> Option<Vec<E>> {
     let Geometry { conv, input, output } = *geometry;
     let kernels = Kernels { weight, rows: conv.inputs, columns: conv.outputs, by_input: true, turned: false };
-    // SAFETY: `convolve` writes every pixel.
-    unsafe {
-        written(output.elements(), |y| {
-            convolve(x, [input, output], conv.padding as isize, &kernels, Shared::fresh(y), false, bias);
-        })
-    }
+    convolved(x, [input, output], conv.padding as isize, &kernels, bias, sum)
 }
 
 /// The input's gradient, added to `sum` where there is one, or to `bias` in every pixel.
@@ -389,16 +390,27 @@ pub(super) fn input_gradient<E: Scalar>(
     let Geometry { conv, input, output } = *geometry;
     let kernels = Kernels { weight, rows: conv.outputs, columns: conv.inputs, by_input: false, turned: true };
     let padding = (KERNEL - 1) as isize - conv.padding as isize;
+    convolved(dy, [output, input], padding, &kernels, bias, sum)
+}
+
+fn convolved<E: Scalar>(
+    x: &[E],
+    [from, extent]: [Extent; 2],
+    padding: isize,
+    kernels: &Kernels<'_, E>,
+    bias: Option<&[E]>,
+    sum: Option<&mut [E]>,
+) -> Option<Vec<E>> {
     if let Some(sum) = sum {
-        assert_eq!(sum.len(), input.elements(), "the input's gradient of a convolution");
+        assert_eq!(sum.len(), extent.elements(), "the images that a convolution is added to");
         // SAFETY: it is borrowed, and initialised.
-        unsafe { convolve(dy, [output, input], padding, &kernels, Shared::new(sum), true, None) };
+        unsafe { convolve(x, [from, extent], padding, kernels, Shared::new(sum), true, None) };
         return None;
     }
     // SAFETY: `convolve` writes every pixel.
     Some(unsafe {
-        written(input.elements(), |dx| {
-            convolve(dy, [output, input], padding, &kernels, Shared::fresh(dx), false, bias);
+        written(extent.elements(), |y| {
+            convolve(x, [from, extent], padding, kernels, Shared::fresh(y), false, bias);
         })
     })
 }
