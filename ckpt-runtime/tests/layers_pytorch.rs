@@ -9,17 +9,20 @@ use ckpt_runtime::{nn, prelude::*};
 #[cfg(feature = "f16")]
 use dfdx::dtypes::f16;
 
-/// The fixture, read.
-struct Torch(Vec<u8>);
+/// The fixtures, read.
+struct Torch(Vec<Vec<u8>>);
 
 impl Torch {
     fn open() -> Self {
-        Self(std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/layers_torch.safetensors")).unwrap())
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+        let files = ["layers_torch.safetensors", "conv_torch.safetensors"];
+        Self(files.map(|file| std::fs::read(folder.join(file)).unwrap()).into())
     }
 
     fn bytes(&self, name: &str) -> Vec<u8> {
-        let file = SafeTensors::deserialize(&self.0).unwrap();
-        file.tensor(name).unwrap_or_else(|e| panic!("{name}: {e}")).data().to_vec()
+        let files = self.0.iter().map(|file| SafeTensors::deserialize(file).unwrap());
+        let tensor = files.flat_map(|file| file.tensor(name).map(|t| t.data().to_vec())).next();
+        tensor.unwrap_or_else(|| panic!("no {name} in the fixtures"))
     }
 
     fn words(&self, name: &str) -> impl Iterator<Item = [u8; 8]> {
@@ -174,6 +177,33 @@ simple! {
     rms_norm: "rms_norm" "" nn::RmsNorm<6>, Rank2<4, 6>;
     self_attention: "self_attention" "" nn::MultiHeadAttention<8, 2>, Rank3<2, 5, 8>;
     causal_attention: "causal_attention" "" nn::MultiHeadAttention<8, 2, f32, Cpu, true>, Rank3<2, 5, 8>;
+}
+
+/// A case of an image layer, which gives a height and width known as the program runs.
+macro_rules! images {
+    ($($test:ident: $Layer:ty, $X:ty => $Y:ty;)*) => { $(
+        #[test]
+        fn $test() {
+            images!(@one f64 1e-13 $test $Layer, $X => $Y);
+            images!(@one f32 5e-6 $test $Layer, $X => $Y);
+        }
+    )* };
+    (@one $E:ident $tolerance:literal $test:ident $Layer:ty, $X:ty => $Y:ty) => {
+        case::<$Layer, $E, _, _>(stringify!($test), "", $tolerance, |torch, dev, layer| {
+            let x: Tensor<$X, $E, Cpu> = torch.tensor(dev, concat!(stringify!($test), ".x"));
+            let y = layer.forward(x.leaky_trace()).reshape_like(&<$Y>::default());
+            (y, move |g: &Gradients<$E, Cpu>| vec![("x", g.get(&x).as_vec())])
+        })
+    };
+}
+images! {
+    conv2d: nn::Conv2d<3, 4, 3, 2, 1>, Rank4<2, 3, 6, 7> => Rank4<2, 4, 3, 4>;
+    conv2d_dilated: nn::Conv2d<4, 6, 3, 1, 2, 2, 2>, Rank4<2, 4, 5, 6> => Rank4<2, 6, 5, 6>;
+    conv2d_depthwise: nn::Conv2d<5, 5, 3, 1, 1, 1, 5>, Rank4<1, 5, 4, 6> => Rank4<1, 5, 4, 6>;
+    conv2d_pointwise: nn::Conv2d<3, 5, 1>, Rank4<2, 3, 4, 3> => Rank4<2, 5, 4, 3>;
+    conv2d_transformed: nn::Conv2d<16, 16, 3, 1, 1>, Rank4<1, 16, 6, 5> => Rank4<1, 16, 6, 5>;
+    conv_transpose2d: nn::ConvTranspose2d<3, 4, 3, 2, 1, 1>, Rank4<2, 3, 4, 3> => Rank4<2, 4, 8, 6>;
+    conv_transpose2d_dilated: nn::ConvTranspose2d<4, 6, 2, 1, 0, 0, 2, 2>, Rank4<1, 4, 3, 4> => Rank4<1, 6, 5, 6>;
 }
 
 #[test]

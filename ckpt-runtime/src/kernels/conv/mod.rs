@@ -4,8 +4,10 @@
 //! |---|---|
 //! | [`pointwise`] | 1×1 kernels that read every pixel |
 //! | [`winograd`] | 3×3 kernels of many channels, in `f32` |
+//! | [`depthwise`] | as many groups as channels |
 //! | [`direct`] | everything else |
 
+mod depthwise;
 mod direct;
 mod geometry;
 mod pack;
@@ -130,6 +132,7 @@ pub trait ConvKernel<E: Real>: ImageBuffers<E> {
 enum Scheme {
     Pointwise,
     Winograd,
+    Depthwise,
     Direct,
 }
 
@@ -140,6 +143,8 @@ impl Scheme {
             Self::Pointwise
         } else if winograd::suits::<E>(geometry) {
             Self::Winograd
+        } else if depthwise::suits(geometry) {
+            Self::Depthwise
         } else {
             Self::Direct
         }
@@ -152,6 +157,7 @@ impl Geometry {
         match Scheme::of::<E>(self) {
             Scheme::Pointwise => pointwise::forward(self, x, weight, bias, sum),
             Scheme::Winograd => winograd::forward(self, x, weight, bias, sum),
+            Scheme::Depthwise => depthwise::forward(self, x, weight, bias, sum),
             Scheme::Direct => direct::forward(self, x, weight, bias, sum),
         }
     }
@@ -168,6 +174,7 @@ impl Geometry {
         match Scheme::of::<E>(self) {
             Scheme::Pointwise => pointwise::input_gradient(self, dy, weight, bias, sum),
             Scheme::Winograd => winograd::input_gradient(self, dy, weight, bias, sum),
+            Scheme::Depthwise => depthwise::input_gradient(self, dy, weight, bias, sum),
             Scheme::Direct => direct::input_gradient(self, dy, weight, bias, sum),
         }
     }
@@ -177,6 +184,7 @@ impl Geometry {
         match Scheme::of::<E>(self) {
             Scheme::Pointwise => pointwise::weight_gradient(self, x, dy, dw),
             Scheme::Winograd => winograd::weight_gradient(self, x, dy, dw),
+            Scheme::Depthwise => depthwise::weight_gradient(self, x, dy, dw),
             Scheme::Direct => direct::weight_gradient(self, x, dy, dw),
         }
     }
