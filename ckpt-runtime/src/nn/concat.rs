@@ -182,3 +182,103 @@ impl<E: Real, D: ImageBuffers<E>> Operand<E, D> {
         self.gradient.put(grads, sum)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dfdx::prelude::*;
+
+    use super::concat_channels;
+    use crate::nn::{self, checks::*};
+
+    type First = Tensor<Rank4<2, 3, 2, 3>, f64, Cpu>;
+    type Second = Tensor<Rank4<2, 2, 2, 3>, f64, Cpu>;
+
+    /// Images in every pair of layouts.
+    fn pairs(dev: &Cpu) -> Vec<(First, Second)> {
+        let a: Tensor<Rank4<2, 2, 3, 3>, f64, _> = dev.sample_normal();
+        let b: Tensor<Rank4<2, 2, 3, 2>, f64, _> = dev.sample_normal();
+        let a = a.permute::<Rank4<2, 3, 2, 3>, Axes4<0, 3, 1, 2>>();
+        let b = b.permute::<Rank4<2, 2, 2, 3>, Axes4<0, 3, 1, 2>>();
+        let (c, d) = (a.clone().contiguous(), b.clone().contiguous());
+        vec![(a.clone(), b.clone()), (a, d.clone()), (c.clone(), b), (c, d)]
+    }
+
+    #[test]
+    fn channels_stand_behind_one_another() {
+        let dev = Cpu::seed_from_u64(1);
+        let target: Tensor<(Const<2>, usize, usize, usize), f64, _> = dev.sample_normal_like(&(Const, 5, 2, 3));
+        for (a, b) in pairs(&dev) {
+            let y = concat_channels(a.clone(), b.clone());
+            assert_eq!(y.shape(), &(Const, 5, 2, 3));
+            let (values, first, second) = (y.as_vec(), a.as_vec(), b.as_vec());
+            assert_eq!([&values[..18], &values[30..48]], [&first[..18], &first[18..]]);
+            assert_eq!([&values[18..30], &values[48..]], [&second[..12], &second[12..]]);
+            let loss = |y: Tensor<_, f64, Cpu, OwnedTape<f64, Cpu>>| (y * target.clone()).square().sum();
+            agrees_with_differences(&a, |a| loss(concat_channels(a, b.leaky_trace())));
+            agrees_with_differences(&b, |b| loss(concat_channels(a.leaky_trace(), b)));
+            agrees_with_differences(&a, |a| loss(concat_channels(a, b.clone())));
+        }
+    }
+
+    #[test]
+    fn both_may_be_one() {
+        let dev = Cpu::seed_from_u64(2);
+        for (x, _) in pairs(&dev) {
+            agrees_with_differences(&x, |x| concat_channels(x.with_empty_tape(), x).powi(3).sum());
+        }
+    }
+
+    #[test]
+    fn enlarging_in_the_same_pass_is_the_two_in_turn() {
+        let dev = Cpu::seed_from_u64(3);
+        let b: Tensor<Rank4<2, 4, 4, 6>, f64, _> = dev.sample_normal();
+        for (a, _) in pairs(&dev) {
+            let ours = nn::UpsampleConcat2d::<2>.forward((a.leaky_trace(), b.leaky_trace()));
+            let up = nn::UpsampleNearest2d::<2>.forward(a.leaky_trace());
+            let theirs = concat_channels(up, b.leaky_trace());
+            assert_eq!(ours.shape(), &(Const, 7, 4, 6));
+            near(&ours.as_vec(), &theirs.as_vec(), 0.0);
+            let (ours, theirs) = (ours.powi(3).sum().backward(), theirs.powi(3).sum().backward());
+            near(&ours.get(&a).as_vec(), &theirs.get(&a).as_vec(), 1e-14);
+            near(&ours.get(&b).as_vec(), &theirs.get(&b).as_vec(), 1e-14);
+        }
+    }
+
+    #[test]
+    fn images_need_no_batch() {
+        let dev = Cpu::default();
+        let (a, b): (Tensor<Rank3<1, 1, 2>, f32, _>, Tensor<Rank3<2, 1, 2>, f32, _>) = (dev.ones(), dev.zeros());
+        let y: Tensor<(usize, usize, usize), f32, _> = concat_channels(a, b);
+        assert_eq!(y.as_vec(), [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn bits_do_not_depend_on_threads() {
+        let dev = Cpu::seed_from_u64(4);
+        let a: Tensor<Rank4<3, 5, 31, 23>, f32, _> = dev.sample_normal();
+        let b: Tensor<Rank4<3, 7, 62, 46>, f32, _> = dev.sample_normal();
+        same_bits_for_any_threads(|| {
+            let y = nn::UpsampleConcat2d::<2>.forward((a.leaky_trace(), b.leaky_trace()));
+            let out = y.as_vec();
+            let g = y.square().sum().backward();
+            vec![out, g.get(&a).as_vec(), g.get(&b).as_vec()]
+        });
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        let dev = Cpu::default();
+        let x = |n: usize, c: usize, h: usize| -> Tensor<(usize, usize, usize, usize), f32, _> {
+            dev.ones_like(&(n, c, h, 4))
+        };
+        let message = panic_of(|| concat_channels(x(2, 3, 4), x(2, 3, 5)));
+        assert_eq!(message, "concat_channels cannot put [2, 3, 4, 4] and [2, 3, 5, 4] behind one another");
+        let message = panic_of(|| nn::UpsampleConcat2d::<2>.forward((x(2, 3, 4), x(2, 3, 8))));
+        assert_eq!(
+            message,
+            "UpsampleConcat2d cannot put [2, 3, 4, 4] and [2, 3, 8, 4] behind one another, the first one enlarged by 2"
+        );
+        let message = panic_of(|| concat_channels(x(2, 0, 4), x(2, 3, 4)));
+        assert_eq!(message, "concat_channels cannot run on nothing: its inputs are [2, 0, 4, 4] and [2, 3, 4, 4]");
+    }
+}

@@ -179,3 +179,93 @@ impl<E: Real, D: GroupNormKernel<E>> Cheap<E, D> for Groups<E, D> {
         device.normalised_groups(&self.norm, &self.by, input, x)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dfdx::prelude::*;
+
+    use crate::nn::{self, checks::*, *};
+
+    type Layer<E> = nn::GroupNorm<2, 6, E, Cpu>;
+
+    fn layer(dev: &Cpu) -> Layer<f64> {
+        nn::GroupNorm { weight: dev.sample_normal(), bias: dev.sample_normal() }
+    }
+
+    /// Each group's moments, from its definition.
+    fn normalised(layer: &Layer<f64>, x: &Tensor<Rank4<2, 6, 3, 2>, f64, Cpu>) -> Vec<f64> {
+        let (x, weight, bias) = (x.as_vec(), layer.weight.array(), layer.bias.array());
+        let groups = x.chunks_exact(18).enumerate();
+        let one = |(group, x): (usize, &[f64])| {
+            let mean = x.iter().sum::<f64>() / 18.0;
+            let deviation = (x.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 18.0 + 1e-5).sqrt();
+            let channel = |i: usize| (group % 2) * 3 + i / 6;
+            let values =
+                x.iter().enumerate().map(|(i, v)| (v - mean) / deviation * weight[channel(i)] + bias[channel(i)]);
+            values.collect::<Vec<_>>()
+        };
+        groups.flat_map(one).collect()
+    }
+
+    #[test]
+    fn it_is_that_of_its_definition_whatever_the_layout() {
+        let dev = Cpu::seed_from_u64(1);
+        let layer = layer(&dev);
+        let x: Tensor<Rank4<2, 3, 2, 6>, f64, _> = dev.sample_normal() + 2.0;
+        let last = x.permute::<Rank4<2, 6, 3, 2>, Axes4<0, 3, 1, 2>>();
+        let target: Tensor<Rank4<2, 6, 3, 2>, f64, _> = dev.sample_normal();
+        for x in [last.clone(), last.contiguous()] {
+            near(&layer.forward(x.clone()).as_vec(), &normalised(&layer, &x), 1e-13);
+            let loss = |layer: &Layer<f64>, x: Tensor<Rank4<2, 6, 3, 2>, f64, Cpu, OwnedTape<f64, Cpu>>| {
+                (layer.forward(x) * target.clone()).square().sum()
+            };
+            agrees_with_differences(&x, |x| loss(&layer, x));
+            parameter_agrees_with_differences(&layer.weight, |weight| {
+                loss(&nn::GroupNorm { weight, bias: layer.bias.clone() }, x.leaky_trace())
+            });
+            parameter_agrees_with_differences(&layer.bias, |bias| {
+                loss(&nn::GroupNorm { weight: layer.weight.clone(), bias }, x.leaky_trace())
+            });
+        }
+    }
+
+    #[test]
+    fn functions_run_in_its_pass() {
+        let dev = Cpu::seed_from_u64(2);
+        let x: Tensor<Rank4<2, 6, 3, 2>, f64, _> = dev.sample_normal();
+        let layers = (layer(&dev), nn::Relu, layer(&dev), nn::Gelu, layer(&dev), nn::Silu);
+        let run = Fused(layers.clone());
+        let (ours, theirs) = (run.forward(x.leaky_trace()), layers.forward(x.leaky_trace()));
+        near(&ours.as_vec(), &theirs.as_vec(), 0.0);
+        let (ours, theirs) = (ours.powi(3).sum().backward(), theirs.powi(3).sum().backward());
+        near(&ours.get(&x).as_vec(), &theirs.get(&x).as_vec(), 1e-12);
+        for layer in [&layers.0, &layers.2, &layers.4] {
+            near(&ours.get(&layer.weight).as_vec(), &theirs.get(&layer.weight).as_vec(), 1e-12);
+            near(&ours.get(&layer.bias).as_vec(), &theirs.get(&layer.bias).as_vec(), 1e-12);
+        }
+    }
+
+    #[test]
+    fn bits_do_not_depend_on_threads() {
+        let dev = Cpu::seed_from_u64(3);
+        let layer = dev.build_module::<nn::GroupNorm<3, 6>, f32>();
+        let x: Tensor<Rank4<3, 6, 61, 53>, f32, _> = dev.sample_normal();
+        same_bits_for_any_threads(|| {
+            let y = layer.forward(x.leaky_trace());
+            let out = y.as_vec();
+            let g = y.powf(3.0).mean().backward();
+            vec![out, g.get(&x).as_vec(), g.get(&layer.weight).as_vec(), g.get(&layer.bias).as_vec()]
+        });
+    }
+
+    #[test]
+    fn shapes_and_errors() {
+        let dev = Cpu::default();
+        let layer = dev.build_module::<nn::GroupNorm<1, 3>, f32>();
+        let _: Tensor<(usize, Const<4>, usize), f32, _> = layer.forward(dev.ones_like(&(3, Const, 2)));
+        let message = panic_of(|| layer.forward(dev.ones_like(&(2, 4, 5, 6))));
+        assert_eq!(message, "GroupNorm takes 3 channels, not 4: its input is [2, 4, 5, 6]");
+        let message = panic_of(|| layer.forward(dev.ones_like(&(2, 3, 0, 6))));
+        assert_eq!(message, "GroupNorm cannot run on nothing: its input is [2, 3, 0, 6]");
+    }
+}

@@ -279,3 +279,172 @@ fn channel_means<S: Images, O: Shape, E: Real, D: PoolKernel<E>, T: Tape<E, D>>(
     }
     Ok(y.put_tape(tape))
 }
+
+#[cfg(test)]
+mod tests {
+    use dfdx::prelude::*;
+
+    use crate::nn::{self, checks::*, *};
+
+    type Input = Tensor<Rank4<2, 3, 7, 6>, f64, Cpu>;
+
+    /// The same images, channels last and channels first.
+    fn both(dev: &Cpu) -> [Input; 2] {
+        let x: Tensor<Rank4<2, 7, 6, 3>, f64, _> = dev.sample_normal();
+        let last = x.permute::<Rank4<2, 3, 7, 6>, Axes4<0, 3, 1, 2>>();
+        [last.clone(), last.contiguous()]
+    }
+
+    /// Each window's numbers in `[2, 3, 7, 6]`, `None` where they lie around the image.
+    fn windows(x: &Input, [k, stride, padding, dilation]: [usize; 4]) -> (Vec<Vec<Option<f64>>>, usize, usize) {
+        let count = |pixels: usize| (pixels + 2 * padding - dilation * (k - 1) - 1) / stride + 1;
+        let mut all = Vec::new();
+        for (image, channel) in (0..2).flat_map(|image| (0..3).map(move |channel| (image, channel))) {
+            for (row, column) in (0..count(7)).flat_map(|row| (0..count(6)).map(move |column| (row, column))) {
+                let at = |i: usize, j: usize| {
+                    let row = (row * stride + i * dilation).checked_sub(padding).filter(|row| *row < 7)?;
+                    let column = (column * stride + j * dilation).checked_sub(padding).filter(|column| *column < 6)?;
+                    Some(x[[image, channel, row, column]])
+                };
+                all.push((0..k).flat_map(|i| (0..k).map(move |j| (i, j))).map(|(i, j)| at(i, j)).collect());
+            }
+        }
+        (all, count(7), count(6))
+    }
+
+    fn check<L>(layer: L, dev: &Cpu, sizes: [usize; 4], of_window: impl Fn(&[Option<f64>]) -> f64)
+    where
+        L: Module<Input, Output = Tensor<(Const<2>, Const<3>, usize, usize), f64, Cpu>>
+            + Module<
+                Tensor<Rank4<2, 3, 7, 6>, f64, Cpu, OwnedTape<f64, Cpu>>,
+                Output = Tensor<(Const<2>, Const<3>, usize, usize), f64, Cpu, OwnedTape<f64, Cpu>>,
+            >,
+    {
+        let inputs = both(dev);
+        for x in &inputs {
+            let y = layer.forward(x.clone());
+            let (windows, height, width) = windows(x, sizes);
+            assert_eq!(y.shape(), &(Const, Const, height, width));
+            near(&y.as_vec(), &windows.iter().map(|w| of_window(w)).collect::<Vec<_>>(), 1e-14);
+            let target: Tensor<(Const<2>, Const<3>, usize, usize), f64, _> = dev.sample_normal_like(y.shape());
+            agrees_with_differences(x, |x| {
+                let y = Module::<Tensor<Rank4<2, 3, 7, 6>, f64, Cpu, OwnedTape<f64, Cpu>>>::forward(&layer, x);
+                (y * target.clone()).square().sum()
+            });
+        }
+    }
+
+    fn largest(window: &[Option<f64>]) -> f64 {
+        window.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    fn mean(window: &[Option<f64>]) -> f64 {
+        window.iter().flatten().sum::<f64>() / window.len() as f64
+    }
+
+    #[test]
+    fn pools_are_those_of_their_definition() {
+        let dev = Cpu::seed_from_u64(1);
+        check(nn::MaxPool2d::<2>, &dev, [2, 2, 0, 1], largest);
+        check(nn::MaxPool2d::<3, 2, 1>, &dev, [3, 2, 1, 1], largest);
+        check(nn::MaxPool2d::<3, 1, 1>, &dev, [3, 1, 1, 1], largest);
+        check(nn::MaxPool2d::<2, 3>, &dev, [2, 3, 0, 1], largest);
+        check(nn::MaxPool2d::<3, 1, 2, 2>, &dev, [3, 1, 2, 2], largest);
+        check(nn::MaxPool2d::<1>, &dev, [1, 1, 0, 1], largest);
+        check(nn::AvgPool2d::<2>, &dev, [2, 2, 0, 1], mean);
+        check(nn::AvgPool2d::<3, 2, 1>, &dev, [3, 2, 1, 1], mean);
+        check(nn::AvgPool2d::<4, 1, 2>, &dev, [4, 1, 2, 1], mean);
+    }
+
+    #[test]
+    fn the_first_of_equal_numbers_gets_the_gradient_and_nan_is_the_largest() {
+        let dev = Cpu::default();
+        let low = f32::NEG_INFINITY;
+        let x = dev.tensor([[
+            [1.0, 1.0, low, low],
+            [1.0, 0.0, low, low],
+            [2.0, f32::NAN, 5.0, -1.0],
+            [3.0, 1.0, 5.0, 6.0],
+        ]]);
+        let y = nn::MaxPool2d::<2>.forward(x.leaky_trace());
+        let values = y.as_vec();
+        assert_eq!((values[0], values[1], values[3]), (1.0, low, 6.0));
+        assert!(values[2].is_nan());
+        let gradient = y.sum().backward().get(&x).as_vec();
+        assert_eq!(gradient, [1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn a_window_may_miss_the_image() {
+        let dev = Cpu::default();
+        let x = dev.tensor([[[1.0]]]);
+        let y = nn::MaxPool2d::<2, 1, 1, 2>.forward(x.leaky_trace());
+        assert_eq!(y.as_vec(), [f64::NEG_INFINITY]);
+        assert_eq!(y.sum().backward().get(&x).as_vec(), [0.0]);
+    }
+
+    #[test]
+    fn the_global_mean_is_that_of_each_channel() {
+        let dev = Cpu::seed_from_u64(2);
+        for x in both(&dev) {
+            let y: Tensor<Rank2<2, 3>, f64, _> = nn::GlobalAvgPool2d.forward(x.clone());
+            near(&y.as_vec(), &x.clone().mean::<Rank2<2, 3>, Axes2<2, 3>>().as_vec(), 1e-14);
+            let target: Tensor<Rank2<2, 3>, f64, _> = dev.sample_normal();
+            agrees_with_differences(&x, |x| (nn::GlobalAvgPool2d.forward(x) * target.clone()).square().sum());
+        }
+        let y: Tensor<(usize,), f64, _> = nn::GlobalAvgPool2d.forward(dev.ones_like(&(5, Const::<2>, 3)));
+        assert_eq!(y.as_vec(), [1.0; 5]);
+        // More than a block of pixels, and a broadcast tensor.
+        let x: Tensor<Rank4<1, 2, 20, 9>, f64, _> = dev.sample_normal();
+        near(&nn::GlobalAvgPool2d.forward(x.clone()).as_vec(), &x.mean::<Rank2<1, 2>, Axes2<2, 3>>().as_vec(), 1e-14);
+        let row: Tensor<Rank1<6>, f64, _> = dev.sample_normal();
+        agrees_with_differences(&row, |row| {
+            nn::GlobalAvgPool2d.forward(row.broadcast::<Rank4<2, 3, 7, 6>, _>()).square().sum()
+        });
+    }
+
+    #[test]
+    fn pools_stand_in_runs() {
+        let dev = Cpu::seed_from_u64(3);
+        let x = both(&dev)[0].clone();
+        let run = Fused((nn::Relu, nn::MaxPool2d::<3, 2, 1>, nn::Silu, nn::AvgPool2d::<2>));
+        let layers = (nn::Relu, nn::MaxPool2d::<3, 2, 1>, nn::Silu, nn::AvgPool2d::<2>);
+        let (ours, theirs) = (run.forward(x.leaky_trace()), layers.forward(x.leaky_trace()));
+        near(&ours.as_vec(), &theirs.as_vec(), 0.0);
+        let (ours, theirs) = (ours.square().sum().backward(), theirs.square().sum().backward());
+        near(&ours.get(&x).as_vec(), &theirs.get(&x).as_vec(), 1e-14);
+    }
+
+    #[test]
+    fn bits_do_not_depend_on_threads() {
+        let dev = Cpu::seed_from_u64(4);
+        let x: Tensor<Rank4<3, 5, 61, 53>, f32, _> = dev.sample_normal();
+        same_bits_for_any_threads(|| {
+            let y = nn::MaxPool2d::<3, 2, 1>.forward(x.leaky_trace());
+            let y = nn::AvgPool2d::<3, 1, 1>.forward(y);
+            let mut out = vec![y.as_vec()];
+            let y = nn::GlobalAvgPool2d.forward(y);
+            out.push(y.as_vec());
+            out.push(y.square().sum().backward().get(&x).as_vec());
+            out
+        });
+    }
+
+    #[test]
+    fn errors_name_the_layer_and_the_numbers() {
+        let dev = Cpu::default();
+        let x = |h: usize, w: usize| -> Tensor<(usize, usize, usize, usize), f32, _> { dev.ones_like(&(2, 3, h, w)) };
+        let message = panic_of(|| nn::MaxPool2d::<5, 2, 1>.forward(x(8, 2)));
+        assert_eq!(
+            message,
+            "MaxPool2d's window of 5 pixels with dilation 1 is larger than its input with 1 around: [2, 3, 8, 2]"
+        );
+        let message = panic_of(|| nn::AvgPool2d::<3>.forward(x(2, 8)));
+        assert_eq!(
+            message,
+            "AvgPool2d's window of 3 pixels with dilation 1 is larger than its input with 0 around: [2, 3, 2, 8]"
+        );
+        let message = panic_of(|| nn::GlobalAvgPool2d.forward(x(0, 8)));
+        assert_eq!(message, "GlobalAvgPool2d cannot run on nothing: its input is [2, 3, 0, 8]");
+    }
+}

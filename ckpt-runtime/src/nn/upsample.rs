@@ -126,3 +126,97 @@ impl<E: Real, D: ResampleKernel<E>> Cheap<E, D> for Upsample {
         device.enlarged(self.between, self.scale, input, x)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dfdx::prelude::*;
+
+    use crate::nn::{self, checks::*, *};
+
+    type Input = Tensor<Rank4<2, 3, 3, 4>, f64, Cpu>;
+    type Output<T = NoneTape> = Tensor<(Const<2>, Const<3>, usize, usize), f64, Cpu, T>;
+
+    fn check<L>(layer: L, scale: usize, between: impl Fn(&Input, [usize; 4]) -> f64)
+    where
+        L: Module<Input, Output = Output>
+            + Module<Tensor<Rank4<2, 3, 3, 4>, f64, Cpu, OwnedTape<f64, Cpu>>, Output = Output<OwnedTape<f64, Cpu>>>,
+    {
+        let dev = Cpu::seed_from_u64(1);
+        let x: Tensor<Rank4<2, 3, 4, 3>, f64, _> = dev.sample_normal();
+        let last = x.permute::<Rank4<2, 3, 3, 4>, Axes4<0, 3, 1, 2>>();
+        for x in [last.clone(), last.contiguous()] {
+            let y = layer.forward(x.clone());
+            assert_eq!(y.shape(), &(Const, Const, 3 * scale, 4 * scale));
+            let values = y.as_vec();
+            let columns = 4 * scale;
+            for (i, v) in values.iter().enumerate() {
+                let index = [
+                    i / columns / (3 * scale) / 3,
+                    i / columns / (3 * scale) % 3,
+                    i / columns % (3 * scale),
+                    i % columns,
+                ];
+                near(&[*v], &[between(&x, index)], 1e-14);
+            }
+            let target: Output = dev.sample_normal_like(y.shape());
+            agrees_with_differences(&x, |x| {
+                let y = Module::<Tensor<Rank4<2, 3, 3, 4>, f64, Cpu, OwnedTape<f64, Cpu>>>::forward(&layer, x);
+                (y * target.clone()).square().sum()
+            });
+        }
+    }
+
+    fn nearest(scale: usize) -> impl Fn(&Input, [usize; 4]) -> f64 {
+        move |x, [image, channel, row, column]| x[[image, channel, row / scale, column / scale]]
+    }
+
+    /// The sum over all pixels of the product of two triangles.
+    fn mixed(scale: usize) -> impl Fn(&Input, [usize; 4]) -> f64 {
+        move |x, [image, channel, row, column]| {
+            let place = |i: usize, n: usize| (((i as f64 + 0.5) / scale as f64) - 0.5).clamp(0.0, (n - 1) as f64);
+            let (row, column) = (place(row, 3), place(column, 4));
+            let weight = |place: f64, pixel: usize| (1.0 - (place - pixel as f64).abs()).max(0.0);
+            let pixels = (0..3).flat_map(|i| (0..4).map(move |j| (i, j)));
+            pixels.map(|(i, j)| weight(row, i) * weight(column, j) * x[[image, channel, i, j]]).sum()
+        }
+    }
+
+    #[test]
+    fn enlarged_images_are_those_of_their_definition() {
+        check(nn::UpsampleNearest2d::<1>, 1, nearest(1));
+        check(nn::UpsampleNearest2d::<2>, 2, nearest(2));
+        check(nn::UpsampleNearest2d::<3>, 3, nearest(3));
+        check(nn::UpsampleBilinear2d::<1>, 1, mixed(1));
+        check(nn::UpsampleBilinear2d::<2>, 2, mixed(2));
+        check(nn::UpsampleBilinear2d::<3>, 3, mixed(3));
+    }
+
+    #[test]
+    fn they_stand_in_runs_and_are_computed_again_there() {
+        let dev = Cpu::seed_from_u64(2);
+        let x: Input = dev.sample_normal();
+        let layers = (nn::UpsampleBilinear2d::<2>, nn::Silu, nn::UpsampleNearest2d::<2>, nn::Gelu);
+        let (ours, theirs) = (Fused(layers).forward(x.leaky_trace()), layers.forward(x.leaky_trace()));
+        near(&ours.as_vec(), &theirs.as_vec(), 0.0);
+        let (ours, theirs) = (ours.square().sum().backward(), theirs.square().sum().backward());
+        near(&ours.get(&x).as_vec(), &theirs.get(&x).as_vec(), 1e-13);
+    }
+
+    #[test]
+    fn bits_do_not_depend_on_threads() {
+        let dev = Cpu::seed_from_u64(3);
+        let x: Tensor<Rank4<3, 5, 31, 23>, f32, _> = dev.sample_normal();
+        same_bits_for_any_threads(|| {
+            let y = nn::UpsampleBilinear2d::<3>.forward(nn::UpsampleNearest2d::<2>.forward(x.leaky_trace()));
+            vec![y.as_vec(), y.square().sum().backward().get(&x).as_vec()]
+        });
+    }
+
+    #[test]
+    fn nothing_is_not_enlarged() {
+        let dev = Cpu::default();
+        let message =
+            panic_of(|| nn::UpsampleNearest2d::<2>.forward(dev.ones_like(&(2, 0, 3, 3)) as Tensor<_, f32, _>));
+        assert_eq!(message, "UpsampleNearest2d cannot run on nothing: its input is [2, 0, 3, 3]");
+    }
+}
