@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """Makes ckpt-runtime/tests/fixtures/layers_torch.safetensors: small layers, and what PyTorch says of them.
-And conv_torch.safetensors beside it: the same for convolutions.
 
     python3 -m venv /tmp/torch && /tmp/torch/bin/pip install torch safetensors numpy
     /tmp/torch/bin/python tools/make_layers_fixture.py
@@ -81,14 +80,3 @@ tensors.update({"cross_entropy.x": logits.detach(), "cross_entropy.targets": tar
 OUT.parent.mkdir(parents=True, exist_ok=True)
 save_file({n: t.contiguous() for n, t in tensors.items()}, OUT)
 print(f"{OUT}: {len(tensors)} tensors, {OUT.stat().st_size} bytes")
-
-tensors.clear()
-torch.manual_seed(1)
-case("conv2d", nn.Conv2d(3, 4, 3, stride=2, padding=1), torch.randn(2, 3, 6, 7))
-case("conv2d_dilated", nn.Conv2d(4, 6, 3, padding=2, dilation=2, groups=2), torch.randn(2, 4, 5, 6))
-case("conv2d_depthwise", nn.Conv2d(5, 5, 3, padding=1, groups=5), torch.randn(1, 5, 4, 6))
-case("conv2d_pointwise", nn.Conv2d(3, 5, 1), torch.randn(2, 3, 4, 3))
-case("conv2d_transformed", nn.Conv2d(16, 16, 3, padding=1), torch.randn(1, 16, 6, 5))
-case("conv_transpose2d", nn.ConvTranspose2d(3, 4, 3, stride=2, padding=1, output_padding=1), torch.randn(2, 3, 4, 3))
-case("conv_transpose2d_dilated", nn.ConvTranspose2d(4, 6, 2, dilation=2, groups=2), torch.randn(1, 4, 3, 4))
-save_file({n: t.contiguous() for n, t in tensors.items()}, OUT.with_name("conv_torch.safetensors"))
