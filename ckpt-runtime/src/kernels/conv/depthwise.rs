@@ -71,37 +71,24 @@ vectorised! {
         let [down, along] = &sums.axes;
         let (image, row) = (row / down.positions, row % down.positions);
         let Extent { height, width, channels, .. } = sums.extent;
+        // Of each tap that reads a pixel, where that and the weights begin.
+        let mut taps = Vec::with_capacity(down.taps.len() * along.taps.len());
         for column in 0..along.positions {
+            taps.clear();
+            for (ky, dy) in &down.taps {
+                let Some(y) = down.read(row, *dy, height) else { continue };
+                for (kx, dx) in &along.taps {
+                    let Some(x) = along.read(column, *dx, width) else { continue };
+                    taps.push((((image * height + y) * width + x) * channels, (ky * sums.kernel + kx) * channels));
+                }
+            }
             let place = sums.place(image, row, column);
-            for channel in (0..channels).step_by(LANES) {
-                let one = |count: usize| {
-                    let mut sum = [E::zero(); LANES];
-                    if let Some(bias) = sums.bias {
-                        sum[..count].copy_from_slice(&bias[channel..][..count]);
-                    }
-                    for (ky, dy) in &down.taps {
-                        let Some(y) = down.read(row, *dy, height) else { continue };
-                        for (kx, dx) in &along.taps {
-                            let Some(x) = along.read(column, *dx, width) else { continue };
-                            let from = ((image * height + y) * width + x) * channels + channel;
-                            let from = &sums.from[from..][..count];
-                            let weights = &sums.weights[(ky * sums.kernel + kx) * channels + channel..][..count];
-                            for i in 0..count {
-                                sum[i] = from[i].fma::<FMA>(weights[i], sum[i]);
-                            }
-                        }
-                    }
-                    // SAFETY: `write`'s caller has promised the pixel, which is this row's alone; it
-                    // is read only where it has been written.
-                    unsafe {
-                        let to = sums.to.at(place + channel);
-                        for i in 0..count {
-                            to.add(i).write(if sums.sum { *to.add(i) + sum[i] } else { sum[i] });
-                        }
-                    }
-                };
-                // A count known to the compiler, for all but the last channels.
-                if channels - channel >= LANES { one(LANES) } else { one(channels - channel) }
+            let whole = channels / LANES * LANES;
+            for channel in (0..whole).step_by(LANES) {
+                sum_taps::<E, FMA>(sums, &taps, place, channel, LANES);
+            }
+            if whole < channels {
+                sum_taps::<E, FMA>(sums, &taps, place, whole, channels - whole);
             }
         }
     }
@@ -110,7 +97,7 @@ vectorised! {
     fn sum_weights<E>(geometry: &Geometry, axes: &[Axis; 2], x: &[E], dy: &[E], rows: Range<usize>, sum: &mut [E]) {
         let [down, along] = axes;
         let Extent { height, width, channels, .. } = geometry.input;
-        let columns = along.positions;
+        let (columns, whole) = (along.positions, channels / LANES * LANES);
         for row in rows {
             let (image, oy) = (row / down.positions, row % down.positions);
             let dy = &dy[row * columns * channels..][..columns * channels];
@@ -118,28 +105,79 @@ vectorised! {
                 let Some(y) = down.read(oy, *offset, height) else { continue };
                 let x = &x[(image * height + y) * width * channels..][..width * channels];
                 for (kx, offset) in &along.taps {
-                    let tap = ky * geometry.conv.kernel + kx;
-                    let sum = &mut sum[tap * channels..][..channels];
-                    for channel in (0..channels).step_by(LANES) {
-                        let mut one = |count: usize| {
-                            let mut lanes = [E::zero(); LANES];
-                            for column in 0..columns {
-                                let Some(at) = along.read(column, *offset, width) else { continue };
-                                let x = &x[at * channels + channel..][..count];
-                                let dy = &dy[column * channels + channel..][..count];
-                                for i in 0..count {
-                                    lanes[i] = x[i].fma::<FMA>(dy[i], lanes[i]);
-                                }
-                            }
-                            for (sum, v) in sum[channel..].iter_mut().zip(&lanes[..count]) {
-                                *sum += *v;
-                            }
-                        };
-                        if channels - channel >= LANES { one(LANES) } else { one(channels - channel) }
+                    let sum = &mut sum[(ky * geometry.conv.kernel + kx) * channels..][..channels];
+                    // The columns that read a pixel through this tap.
+                    let inside = |column: &usize| along.read(*column, *offset, width).is_some();
+                    let first = (0..columns).find(inside).unwrap_or(columns);
+                    let end = (first..columns).rev().find(inside).map_or(first, |last| last + 1);
+                    if first == end {
+                        continue;
+                    }
+                    let start = ((first * along.step) as isize + offset) as usize * channels;
+                    let (x, dy) = (&x[start..], &dy[first * channels..end * channels]);
+                    for channel in (0..whole).step_by(LANES) {
+                        sum_columns::<E, FMA>(x, dy, [channels, along.step], channel, &mut sum[channel..][..LANES]);
+                    }
+                    if whole < channels {
+                        sum_columns::<E, FMA>(x, dy, [channels, along.step], whole, &mut sum[whole..]);
                     }
                 }
             }
         }
+    }
+}
+
+/// Writes `count` channels of a pixel: the sum over the taps that read one.
+#[inline(always)]
+fn sum_taps<E: Scalar, const FMA: bool>(
+    sums: &Sums<'_, E>,
+    taps: &[(usize, usize)],
+    place: usize,
+    channel: usize,
+    count: usize,
+) {
+    let mut sum = [E::zero(); LANES];
+    if let Some(bias) = sums.bias {
+        sum[..count].copy_from_slice(&bias[channel..][..count]);
+    }
+    for (from, weights) in taps {
+        let from = &sums.from[from + channel..][..count];
+        let weights = &sums.weights[weights + channel..][..count];
+        for i in 0..count {
+            sum[i] = from[i].fma::<FMA>(weights[i], sum[i]);
+        }
+    }
+    // SAFETY: `write`'s caller has promised the pixel, which is this row's alone; it is read only
+    // where it has been written.
+    unsafe {
+        let to = sums.to.at(place + channel);
+        for (i, v) in sum[..count].iter().enumerate() {
+            to.add(i).write(if sums.sum { *to.add(i) + *v } else { *v });
+        }
+    }
+}
+
+/// Adds to `sum` the products of as many channels of two rows of pixels, of which one is read every
+/// `step`.
+#[inline(always)]
+fn sum_columns<E: Scalar, const FMA: bool>(
+    x: &[E],
+    dy: &[E],
+    [channels, step]: [usize; 2],
+    channel: usize,
+    sum: &mut [E],
+) {
+    let count = sum.len();
+    let mut lanes = [E::zero(); LANES];
+    for (column, dy) in dy.chunks_exact(channels).enumerate() {
+        let x = &x[column * step * channels + channel..][..count];
+        let dy = &dy[channel..][..count];
+        for i in 0..count {
+            lanes[i] = x[i].fma::<FMA>(dy[i], lanes[i]);
+        }
+    }
+    for (sum, v) in sum.iter_mut().zip(&lanes) {
+        *sum += *v;
     }
 }
 

@@ -5,10 +5,12 @@
 //! | [`pointwise`] | 1×1 kernels that read every pixel |
 //! | [`winograd`] | 3×3 kernels of many channels, in `f32` |
 //! | [`depthwise`] | as many groups as channels |
+//! | [`few`] | big weights, few pixels |
 //! | [`direct`] | everything else |
 
 mod depthwise;
 mod direct;
+mod few;
 mod geometry;
 mod pack;
 mod pointwise;
@@ -133,6 +135,7 @@ enum Scheme {
     Pointwise,
     Winograd,
     Depthwise,
+    Few,
     Direct,
 }
 
@@ -145,6 +148,8 @@ impl Scheme {
             Self::Winograd
         } else if depthwise::suits(geometry) {
             Self::Depthwise
+        } else if few::suits(geometry) {
+            Self::Few
         } else {
             Self::Direct
         }
@@ -158,6 +163,7 @@ impl Geometry {
             Scheme::Pointwise => pointwise::forward(self, x, weight, bias, sum),
             Scheme::Winograd => winograd::forward(self, x, weight, bias, sum),
             Scheme::Depthwise => depthwise::forward(self, x, weight, bias, sum),
+            Scheme::Few => few::forward(self, x, weight, bias, sum),
             Scheme::Direct => direct::forward(self, x, weight, bias, sum),
         }
     }
@@ -175,6 +181,7 @@ impl Geometry {
             Scheme::Pointwise => pointwise::input_gradient(self, dy, weight, bias, sum),
             Scheme::Winograd => winograd::input_gradient(self, dy, weight, bias, sum),
             Scheme::Depthwise => depthwise::input_gradient(self, dy, weight, bias, sum),
+            Scheme::Few => few::input_gradient(self, dy, weight, bias, sum),
             Scheme::Direct => direct::input_gradient(self, dy, weight, bias, sum),
         }
     }
@@ -185,6 +192,7 @@ impl Geometry {
             Scheme::Pointwise => pointwise::weight_gradient(self, x, dy, dw),
             Scheme::Winograd => winograd::weight_gradient(self, x, dy, dw),
             Scheme::Depthwise => depthwise::weight_gradient(self, x, dy, dw),
+            Scheme::Few => few::weight_gradient(self, x, dy, dw),
             Scheme::Direct => direct::weight_gradient(self, x, dy, dw),
         }
     }
