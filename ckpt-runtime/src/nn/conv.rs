@@ -59,6 +59,12 @@ pub type ConvWeight<const I: usize, const O: usize, const K: usize, const GROUPS
 /// let x: Tensor<Rank4<2, 3, 7, 6>, f32, _> = dev.sample_normal();
 /// assert_eq!(layer.forward(x).shape(), &(Const::<2>, Const::<8>, 4, 3));
 /// ```
+/// ```compile_fail
+/// # use ckpt_runtime::{nn, prelude::*};
+/// # let dev: Cpu = Default::default();
+/// // Conv2d: the groups divide the channels of both sides (GROUPS, I, O)
+/// dev.build_module::<nn::Conv2d<4, 6, 3, 1, 1, 1, 4>, f32>();
+/// ```
 #[derive(Clone, Debug)]
 pub struct Conv2d<
     const I: usize,

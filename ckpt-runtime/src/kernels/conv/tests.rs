@@ -128,6 +128,7 @@ fn any_convolution_agrees_with_its_definition() {
         ([32, 48], [3, 1, 0, 1, 1], [2, 6, 9]),
         ([20, 16], [3, 1, 2, 1, 1], [1, 5, 5]),
         ([130, 40], [3, 1, 1, 1, 1], [1, 1, 2]),
+        ([16, 18], [3, 1, 1, 1, 1], [6, 66, 65]),
         ([32, 150], [3, 1, 1, 1, 1], [1, 5, 5]),
         ([150, 32], [3, 1, 1, 1, 1], [1, 4, 6]),
         ([40, 130], [3, 2, 1, 1, 1], [1, 2, 2]),
@@ -140,6 +141,40 @@ fn any_convolution_agrees_with_its_definition() {
         agrees::<f64>(conv, images, 1e-13);
         agrees::<f32>(conv, images, 2e-5);
         agrees::<f32>(Convolution { exact: true, ..conv }, images, 3e-6);
+    }
+}
+
+/// One of each scheme, with channels that fill no vector.
+#[test]
+fn every_scheme_agrees_with_its_definition() {
+    let cases = [
+        ([19, 21], [1, 1, 0, 1, 1], [1, 5, 4], Scheme::Pointwise),
+        ([19, 21], [3, 1, 1, 1, 1], [1, 7, 6], Scheme::Winograd),
+        ([21, 21], [3, 2, 1, 1, 21], [1, 7, 6], Scheme::Depthwise),
+        ([40, 70], [3, 2, 1, 1, 1], [1, 5, 6], Scheme::Few),
+        ([5, 7], [3, 2, 1, 1, 1], [1, 7, 6], Scheme::Direct),
+    ];
+    for (channels, numbers, images, scheme) in cases {
+        let conv = conv(channels, numbers);
+        let output = Extent { images: 1, height: 4, width: 4, channels: conv.outputs };
+        let input = Extent { channels: conv.inputs, ..output };
+        assert_eq!(Scheme::of::<f32>(&Geometry::new(conv, input, output)), scheme);
+        agrees::<f64>(conv, images, 1e-13);
+        agrees::<f32>(conv, images, 2e-5);
+    }
+}
+
+#[test]
+fn narrower_vectors_agree_too() {
+    for vectors in ["portable", "avx2"] {
+        // The width is settled once a process.
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "kernels::conv::tests::every_scheme_agrees_with_its_definition"])
+            .env("CKPT_VECTORS", vectors)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{vectors}: {said}");
     }
 }
 
