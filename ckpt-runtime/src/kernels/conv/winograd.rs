@@ -268,12 +268,11 @@ vectorised! {
         for row in first..end {
             for column in (0..to.columns).step_by(LANES) {
                 let mut square = zeros::<E, KERNEL>();
-                let count = LANES.min(kernels.columns.saturating_sub(first_column + column));
-                for lane in 0..count {
-                    let from = kernels.of(row, first_column + column + lane);
-                    for tap in 0..TAPS {
+                let first = kernels.columns.min(first_column + column);
+                for (lane, column) in (first..kernels.columns.min(first + LANES)).enumerate() {
+                    for (tap, v) in kernels.of(row, column).iter().enumerate() {
                         let to = if kernels.turned { TAPS - 1 - tap } else { tap };
-                        square[to / KERNEL][to % KERNEL][lane] = from[tap];
+                        square[to / KERNEL][to % KERNEL][lane] = *v;
                     }
                 }
                 let mut transformed = zeros::<E, SIDE>();
