@@ -19,7 +19,8 @@ use super::super::{
 use super::{
     geometry::Geometry,
     transforms::{
-        KERNEL, LANES, SIDE, STEP, Square, along_both, of_input, of_kernel, of_output, to_kernel, to_output, zeros,
+        KERNEL, LANES, SIDE, STEP, Square, along_both, between, of_input, of_kernel, of_output, to_kernel, to_output,
+        zeros,
     },
     workers::{Shared, share},
 };
@@ -174,49 +175,56 @@ impl<E> Tiles<'_, E> {
     }
 }
 
-/// Some channels of a square of pixels.
+/// Some channels of a square of pixels, with zeros for what lies outside.
 #[inline(always)]
 fn load<E: Scalar, const N: usize>(
     tiles: &Tiles<'_, E>,
     origin: (usize, isize, isize),
     channel: usize,
-) -> Square<E, N> {
-    let mut square = zeros::<E, N>();
+    square: &mut Square<E, N>,
+) {
     let count = LANES.min(tiles.extent.channels - channel);
     for (i, row) in square.iter_mut().enumerate() {
         for (j, lanes) in row.iter_mut().enumerate() {
-            let Some(at) = tiles.pixel(origin.0, origin.1 + i as isize, origin.2 + j as isize) else { continue };
+            let Some(at) = tiles.pixel(origin.0, origin.1 + i as isize, origin.2 + j as isize) else {
+                lanes.fill(E::zero());
+                continue;
+            };
             if count == LANES {
                 lanes.copy_from_slice(&tiles.from[at + channel..][..LANES]);
             } else {
+                lanes.fill(E::zero());
                 lanes[..count].copy_from_slice(&tiles.from[at + channel..][..count]);
             }
         }
     }
-    square
 }
 
 vectorised! {
     /// Transforms the tiles `first..end` of an input to the rows of `to` from `row` on.
     fn transform_input<E>(tiles: &Tiles<'_, E>, first: usize, end: usize, to: &Planes<E>, row: usize) {
+        let (mut square, mut between) = (zeros::<E, SIDE>(), between::<E, SIDE, SIDE>());
+        let mut transformed = zeros::<E, SIDE>();
         for tile in first..end {
             let origin = tiles.origin(tile);
             for channel in (0..to.columns).step_by(LANES) {
-                let mut square = zeros::<E, SIDE>();
-                along_both(&load::<E, SIDE>(tiles, origin, channel), &mut square, of_input::<E, FMA>);
-                store(&square, to, row + tile - first, channel);
+                load(tiles, origin, channel, &mut square);
+                along_both(&square, &mut between, &mut transformed, of_input::<E, FMA>);
+                store(&transformed, to, row + tile - first, channel);
             }
         }
     }
 
     /// The same for an output's gradient.
     fn transform_output_gradient<E>(tiles: &Tiles<'_, E>, first: usize, end: usize, to: &Planes<E>, row: usize) {
+        let (mut square, mut between) = (zeros::<E, STEP>(), between::<E, STEP, SIDE>());
+        let mut transformed = zeros::<E, SIDE>();
         for tile in first..end {
             let origin = tiles.origin(tile);
             for channel in (0..to.columns).step_by(LANES) {
-                let mut square = zeros::<E, SIDE>();
-                along_both(&load::<E, STEP>(tiles, origin, channel), &mut square, of_output::<E, FMA>);
-                store(&square, to, row + tile - first, channel);
+                load(tiles, origin, channel, &mut square);
+                along_both(&square, &mut between, &mut transformed, of_output::<E, FMA>);
+                store(&transformed, to, row + tile - first, channel);
             }
         }
     }
@@ -225,6 +233,8 @@ vectorised! {
     /// to their pixels, channels `first_channel` on.
     fn transform_products<E>(from: &Planes<E>, first: usize, end: usize, to: &Writing<'_, E>, first_channel: usize) {
         let Extent { height, width, channels, .. } = to.tiles.extent;
+        let (mut products, mut between) = (zeros::<E, SIDE>(), between::<E, SIDE, STEP>());
+        let mut square = zeros::<E, STEP>();
         for tile in first..end {
             let (image, top, left) = to.tiles.origin(tile);
             let (rows, columns) = (STEP.min(height - top as usize), STEP.min(width - left as usize));
@@ -233,13 +243,11 @@ vectorised! {
                 if channel >= channels {
                     break;
                 }
-                let mut products = zeros::<E, SIDE>();
                 for (plane, lanes) in products.iter_mut().flatten().enumerate() {
                     // SAFETY: the caller has written these rows, by products.
                     *lanes = unsafe { *from.place(plane, tile - first, column) };
                 }
-                let mut square = zeros::<E, STEP>();
-                along_both(&products, &mut square, to_output::<E, FMA>);
+                along_both(&products, &mut between, &mut square, to_output::<E, FMA>);
                 let count = LANES.min(channels - channel);
                 let bias = to.bias.map(|bias| &bias[channel..][..count]);
                 for (i, row) in square.iter().take(rows).enumerate() {
@@ -265,6 +273,7 @@ vectorised! {
     /// Transforms the kernels of the rows `first..end`: those of their columns from `first_column` on, as
     /// many as `to` has.
     fn transform_kernels<E>(kernels: &Kernels<'_, E>, first: usize, end: usize, first_column: usize, to: &Planes<E>) {
+        let (mut between, mut transformed) = (between::<E, KERNEL, SIDE>(), zeros::<E, SIDE>());
         for row in first..end {
             for column in (0..to.columns).step_by(LANES) {
                 let mut square = zeros::<E, KERNEL>();
@@ -275,8 +284,7 @@ vectorised! {
                         square[to / KERNEL][to % KERNEL][lane] = *v;
                     }
                 }
-                let mut transformed = zeros::<E, SIDE>();
-                along_both(&square, &mut transformed, of_kernel::<E, FMA>);
+                along_both(&square, &mut between, &mut transformed, of_kernel::<E, FMA>);
                 store(&transformed, to, row, column);
             }
         }
@@ -285,15 +293,15 @@ vectorised! {
     /// Transforms gradients of transformed kernels, the rows `first..end` of `from`, and adds them to
     /// those of the kernels of outputs from `first_output + first` on.
     fn transform_kernel_gradients<E>(from: &Planes<E>, first: usize, end: usize, inputs: usize, to: Shared<E>, first_output: usize) {
+        let (mut square, mut between) = (zeros::<E, SIDE>(), between::<E, SIDE, KERNEL>());
+        let mut kernels = zeros::<E, KERNEL>();
         for row in first..end {
             for column in (0..inputs).step_by(LANES) {
-                let mut square = zeros::<E, SIDE>();
                 for (plane, lanes) in square.iter_mut().flatten().enumerate() {
                     // SAFETY: the caller has written these rows, by products.
                     *lanes = unsafe { *from.place(plane, row, column) };
                 }
-                let mut kernels = zeros::<E, KERNEL>();
-                along_both(&square, &mut kernels, to_kernel::<E, FMA>);
+                along_both(&square, &mut between, &mut kernels, to_kernel::<E, FMA>);
                 let count = LANES.min(inputs - column);
                 let start = ((first_output + row) * inputs + column) * TAPS;
                 // SAFETY: they are weights of this row's output, which is this thread's alone.
