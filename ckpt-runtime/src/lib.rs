@@ -59,6 +59,8 @@
 #[allow(unused_extern_crates)]
 extern crate self as ckpt_runtime;
 
+#[macro_use]
+mod transparent;
 mod borrowed;
 mod boundary;
 mod chain;
