@@ -79,6 +79,7 @@ mod parameters;
 mod policy;
 #[doc(hidden)]
 pub mod probe;
+pub mod process;
 mod real;
 mod region;
 mod replay;

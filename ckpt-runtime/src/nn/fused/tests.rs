@@ -31,8 +31,9 @@ fn every_layout_gives_the_same() {
     let run = |x: Images64| {
         let y = Functions::default().forward(x.leaky_trace());
         // Unlike at every element, so that a gradient in the wrong place shows.
-        let weights = (y.clone() * y.device().tensor_from_vec((0..120).map(f64::from).collect(), *y.shape())).sum();
-        (y.as_vec(), weights.backward().get(&x).as_vec())
+        let weights = y.device().tensor_from_vec((0..120).map(f64::from).collect(), *y.shape());
+        let values = y.as_vec();
+        (values, (y * weights).sum().backward().get(&x).as_vec())
     };
     assert_eq!(run(last), run(first));
     // A broadcast tensor is neither.
