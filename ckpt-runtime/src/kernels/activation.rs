@@ -137,12 +137,12 @@ pub(super) fn add_slopes_and_apply<E: Scalar>(f: Activation, sum: &mut [E], grad
 }
 
 /// An activation function as a type, so that the loops over it are compiled one by one.
-trait Curve {
+pub(super) trait Curve {
     /// The function and its derivative; what a caller does not use is not computed.
     fn at<E: Scalar, const FMA: bool>(x: E) -> (E, E);
 }
 
-struct Identity;
+pub(super) struct Identity;
 impl Curve for Identity {
     #[inline(always)]
     fn at<E: Scalar, const FMA: bool>(x: E) -> (E, E) {
@@ -150,7 +150,7 @@ impl Curve for Identity {
     }
 }
 
-struct Gelu;
+pub(super) struct Gelu;
 impl Curve for Gelu {
     #[inline(always)]
     fn at<E: Scalar, const FMA: bool>(x: E) -> (E, E) {
@@ -160,7 +160,7 @@ impl Curve for Gelu {
     }
 }
 
-struct Relu;
+pub(super) struct Relu;
 impl Curve for Relu {
     // Written so that not-a-number stays one.
     #[inline(always)]
@@ -170,7 +170,7 @@ impl Curve for Relu {
     }
 }
 
-struct Silu;
+pub(super) struct Silu;
 impl Curve for Silu {
     #[inline(always)]
     fn at<E: Scalar, const FMA: bool>(x: E) -> (E, E) {

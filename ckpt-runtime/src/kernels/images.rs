@@ -47,6 +47,11 @@ impl Extent {
     pub fn elements(self) -> usize {
         self.pixels() * self.channels
     }
+
+    /// In the order of a tensor's shape.
+    pub fn dims(self) -> [usize; 4] {
+        [self.images, self.channels, self.height, self.width]
+    }
 }
 
 /// How a tensor of images lies in memory.

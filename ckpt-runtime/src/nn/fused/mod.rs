@@ -20,7 +20,7 @@ mod tests;
 
 pub use link::Link;
 #[allow(unused_imports)]
-pub(crate) use operation::{apply, train};
+pub(crate) use operation::{apply, laid_out, train};
 pub use residual::ResidualAct;
 #[allow(unused_imports)]
 pub(crate) use step::{Buffer, Cheap, Moments, Phase, Step, Steps, Wanted};

@@ -57,7 +57,7 @@ fn dims<S: Shape>(shape: &S) -> Vec<usize> {
 }
 
 /// The tensor, its tape, and how it lies: a broadcast one is laid out first.
-fn laid_out<S: Images, E: Real, D: ImageBuffers<E>, T: Tape<E, D>>(
+pub(crate) fn laid_out<S: Images, E: Real, D: ImageBuffers<E>, T: Tape<E, D>>(
     x: Tensor<S, E, D, T>,
     extent: Extent,
 ) -> Result<(Tensor<S, E, D>, T, Layout), D::Err> {
