@@ -69,13 +69,13 @@ pub(crate) trait LinearKernel<E: Real, D: Device<E>> {
 kernels!(LinearKernel);
 
 /// Rows that are in cache from the product to the activation behind it.
-const BLOCK: usize = 512;
+pub(super) const BLOCK: usize = 512;
 
 /// Rows whose gradient behind an activation in front is held at a time.
 const HELD: usize = 256;
 
 /// Rows up to which a weight is not rearranged.
-const FEW: usize = 128;
+pub(super) const FEW: usize = 128;
 
 impl<E: Scalar> LinearKernel<E, Cpu> for Heap
 where
@@ -208,7 +208,7 @@ where
 
 /// `h weightᵀ + bias` as the transpose of `weight hᵀ`, which reads the weight where it lies: for few
 /// rows, to rearrange it would cost more than the product.
-fn few_rows<E: Scalar>(h: Matrix<'_, E>, weight: Matrix<'_, E>, bias: Option<&[E]>) -> Vec<E> {
+pub(super) fn few_rows<E: Scalar>(h: Matrix<'_, E>, weight: Matrix<'_, E>, bias: Option<&[E]>) -> Vec<E> {
     let (rows, outputs) = (h.transposed().columns(), weight.transposed().columns());
     // SAFETY: a product writes every element.
     let y = unsafe {
@@ -224,7 +224,7 @@ fn few_rows<E: Scalar>(h: Matrix<'_, E>, weight: Matrix<'_, E>, bias: Option<&[E
 }
 
 /// Writes `h weight + bias` to `y`, and hands it back as what it then is.
-fn block<'a, E: Scalar>(
+pub(super) fn block<'a, E: Scalar>(
     y: &'a mut [MaybeUninit<E>],
     h: Matrix<'_, E>,
     weight: Matrix<'_, E>,

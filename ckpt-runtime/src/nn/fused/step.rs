@@ -50,6 +50,9 @@ pub trait Step<E: Real, D: Device<E>>: 'static {
         false
     }
 
+    /// Asks for sums of the products themselves, where the operation has a faster way.
+    fn make_exact(&mut self) {}
+
     /// The output for `x`.
     ///
     /// # Errors
