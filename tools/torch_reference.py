@@ -118,7 +118,8 @@ def basic(channels, width, stride):
 def bottleneck(channels, width, stride):
     """1x1, 3x3, 1x1 (figure 5 right), the stride in the 3x3."""
     wide = 4 * width
-    f = [*normed(channels, width, 1), nn.ReLU(), *normed(width, width, 3, stride), nn.ReLU(), *normed(width, wide, 1)]
+    layers = [*normed(channels, width, 1), nn.ReLU()], [*normed(width, width, 3, stride), nn.ReLU()], normed(width, wide, 1)
+    f = [nn.Sequential(*part) for part in layers]
     return wide, Residual(f, normed(channels, wide, 1, stride) if stride > 1 or channels != wide else [])
 
 
@@ -132,10 +133,10 @@ class ResNet(nn.Module):
                 channels, layer = block(channels, 64 << level, 2 if level > 0 and index == 0 else 1)
                 layers.append(layer)
         self.body = nn.ModuleList(layers)
-        self.head = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, 10))
+        self.pool, self.head = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten()), nn.Linear(channels, 10)
 
     def forward(self, x, mode):
-        return mode.run(self.body, x, tail=[self.head])
+        return mode.run(self.body, x, tail=[nn.Sequential(self.pool, self.head)])
 
     def batch(self, size):
         return torch.randn(size, 3, self.side, self.side), torch.randint(10, (size,))

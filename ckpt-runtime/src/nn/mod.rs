@@ -43,7 +43,7 @@ pub use embedding::{Embedding, Indices};
 pub use fused::{Fused, Link, ResidualAct};
 pub use gelu::Gelu;
 pub use group_norm::GroupNorm;
-pub use images::Images;
+pub use images::{ImageDevice, Images};
 pub use linear::{ActLinear, Linear, LinearAct};
 pub use norm::{LayerNorm, RmsNorm};
 pub use pool::{AvgPool2d, GlobalAvgPool2d, MaxPool2d};
