@@ -405,9 +405,10 @@ mod tests {
         let dev = Cpu::seed_from_u64(3);
         let layer = layer::<f64>(&dev);
         let x: Tensor<(usize, Const<3>, usize, usize), f64, _> = dev.sample_normal_like(&(3, Const, 5, 4));
-        fn check<A: ActivationFn>(layer: &OfThree<f64>, x: &Tensor<(usize, Const<3>, usize, usize), f64, Cpu>)
+        fn check<A>(layer: &OfThree<f64>, x: &Tensor<(usize, Const<3>, usize, usize), f64, Cpu>)
         where
-            A: Link<Const<3>, f64, Cpu, Out = Const<3>>
+            A: ActivationFn
+                + Link<Const<3>, f64, Cpu, Out = Const<3>>
                 + Module<
                     Tensor<(usize, Const<3>, usize, usize), f64, Cpu, OwnedTape<f64, Cpu>>,
                     Output = Tensor<(usize, Const<3>, usize, usize), f64, Cpu, OwnedTape<f64, Cpu>>,

@@ -116,3 +116,43 @@ impl<B: Dim, C: Dim, H: Dim, W: Dim> Images for (B, C, H, W) {
         Some(device.give_out(values, last).and_then(PermuteTo::try_permute::<_, Axes4<0, 3, 1, 2>>))
     }
 }
+
+/// A device with all kernels of the image layers: what a function or an impl that is generic over
+/// its device asks for. dfdx's `Cpu` is one in `f32` and `f64`.
+///
+/// ```
+/// use ckpt_runtime::{Real, nn, prelude::*};
+/// type Images<E, D> = Tensor<Rank4<2, 3, 8, 8>, E, D>;
+///
+/// fn mean<E: Real, D: nn::ImageDevice<E>>(x: Images<E, D>) -> Tensor<Rank2<2, 3>, E, D> {
+///     nn::GlobalAvgPool2d.forward(x)
+/// }
+/// # let dev: Cpu = Default::default();
+/// # assert_eq!(mean(dev.ones::<Rank4<2, 3, 8, 8>>() as Images<f32, _>).array(), [[1.0; 3]; 2]);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no kernels for images of `{E}`",
+    label = "no image layer runs on this device with this dtype",
+    note = "dfdx has no convolution on stable Rust; the image layers of `ckpt_runtime::nn` run on `Cpu` in `f32` and `f64`"
+)]
+pub trait ImageDevice<E: Real>:
+    ConvKernel<E>
+    + BatchNormKernel<E>
+    + GroupNormKernel<E>
+    + PoolKernel<E>
+    + ResampleKernel<E>
+    + ConcatKernel<E>
+    + JoinKernel<E>
+{
+}
+
+impl<E: Real, D> ImageDevice<E> for D where
+    D: ConvKernel<E>
+        + BatchNormKernel<E>
+        + GroupNormKernel<E>
+        + PoolKernel<E>
+        + ResampleKernel<E>
+        + ConcatKernel<E>
+        + JoinKernel<E>
+{
+}

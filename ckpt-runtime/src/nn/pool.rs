@@ -32,8 +32,8 @@ use crate::{
 ///
 /// # Panics
 /// Where a window is larger than the image with what is around it, or a dimension is 0. That `K` is
-/// at most 15, `STRIDE` and `DILATION` are not 0, and `PADDING` is at most half of a window is checked
-/// as the program is compiled.
+/// at most 15, `STRIDE` and `DILATION` are not 0, and `PADDING` is at most half of `K` is checked as the
+/// program is compiled.
 ///
 /// ```
 /// use ckpt_runtime::{nn, prelude::*};
@@ -122,7 +122,7 @@ impl<const K: usize, const S: usize, const P: usize, const L: usize, C: Dim, E: 
         const {
             assert!(K > 0 && K <= 15, "a MaxPool2d's window has from 1 to 15 pixels a side");
             assert!(S > 0 && L > 0, "a MaxPool2d's stride and dilation are not 0");
-            assert!(2 * P <= (K - 1) * L + 1, "a MaxPool2d's padding is at most half of its window");
+            assert!(2 * P <= K, "a MaxPool2d's padding is at most half of K");
         }
         let window = Window { size: K, stride: S, padding: P, dilation: L };
         steps.push(MaxPool::<D::Places> { window, keep: phase == Phase::Training, places: None });
@@ -137,7 +137,7 @@ impl<const K: usize, const S: usize, const P: usize, C: Dim, E: Real, D: PoolKer
     fn steps(&self, _: Phase, steps: &mut Steps<E, D>) {
         const {
             assert!(K > 0 && S > 0, "an AvgPool2d's window and stride are not 0");
-            assert!(2 * P <= K, "an AvgPool2d's padding is at most half of its window");
+            assert!(2 * P <= K, "an AvgPool2d's padding is at most half of K");
         }
         steps.push(AvgPool { window: Window { size: K, stride: S, padding: P, dilation: 1 } });
     }
@@ -349,7 +349,7 @@ mod tests {
         check(nn::MaxPool2d::<3, 2, 1>, &dev, [3, 2, 1, 1], largest);
         check(nn::MaxPool2d::<3, 1, 1>, &dev, [3, 1, 1, 1], largest);
         check(nn::MaxPool2d::<2, 3>, &dev, [2, 3, 0, 1], largest);
-        check(nn::MaxPool2d::<3, 1, 2, 2>, &dev, [3, 1, 2, 2], largest);
+        check(nn::MaxPool2d::<3, 1, 1, 2>, &dev, [3, 1, 1, 2], largest);
         check(nn::MaxPool2d::<1>, &dev, [1, 1, 0, 1], largest);
         check(nn::AvgPool2d::<2>, &dev, [2, 2, 0, 1], mean);
         check(nn::AvgPool2d::<3, 2, 1>, &dev, [3, 2, 1, 1], mean);

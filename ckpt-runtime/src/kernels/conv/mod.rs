@@ -3,12 +3,15 @@
 //! | scheme | of |
 //! |---|---|
 //! | [`pointwise`] | 1×1 kernels that read every pixel |
+//! | [`winograd`] | 3×3 kernels of many channels, in `f32` |
 //! | [`direct`] | everything else |
 
 mod direct;
 mod geometry;
 mod pack;
 mod pointwise;
+mod transforms;
+mod winograd;
 mod workers;
 
 use dfdx::tensor::{Cpu, Gradients, HasErr, Storage};
@@ -124,13 +127,20 @@ pub trait ConvKernel<E: Real>: ImageBuffers<E> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scheme {
     Pointwise,
+    Winograd,
     Direct,
 }
 
 impl Scheme {
     fn of<E: Scalar>(geometry: &Geometry) -> Self {
         let Convolution { kernel, stride, padding, groups, .. } = geometry.conv;
-        if (kernel, stride, padding, groups) == (1, 1, 0, 1) { Self::Pointwise } else { Self::Direct }
+        if (kernel, stride, padding, groups) == (1, 1, 0, 1) {
+            Self::Pointwise
+        } else if winograd::suits::<E>(geometry) {
+            Self::Winograd
+        } else {
+            Self::Direct
+        }
     }
 }
 
@@ -139,6 +149,7 @@ impl Geometry {
     fn convolved<E: Scalar>(&self, x: &[E], weight: &[E], bias: Option<&[E]>) -> Vec<E> {
         match Scheme::of::<E>(self) {
             Scheme::Pointwise => pointwise::forward(self, x, weight, bias),
+            Scheme::Winograd => winograd::forward(self, x, weight, bias),
             Scheme::Direct => direct::forward(self, x, weight, bias),
         }
     }
@@ -154,6 +165,7 @@ impl Geometry {
     ) -> Option<Vec<E>> {
         match Scheme::of::<E>(self) {
             Scheme::Pointwise => pointwise::input_gradient(self, dy, weight, bias, sum),
+            Scheme::Winograd => winograd::input_gradient(self, dy, weight, bias, sum),
             Scheme::Direct => direct::input_gradient(self, dy, weight, bias, sum),
         }
     }
@@ -162,6 +174,7 @@ impl Geometry {
     fn add_weight_gradient<E: Scalar>(&self, x: &[E], dy: &[E], dw: &mut [E]) {
         match Scheme::of::<E>(self) {
             Scheme::Pointwise => pointwise::weight_gradient(self, x, dy, dw),
+            Scheme::Winograd => winograd::weight_gradient(self, x, dy, dw),
             Scheme::Direct => direct::weight_gradient(self, x, dy, dw),
         }
     }

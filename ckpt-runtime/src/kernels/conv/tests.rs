@@ -124,6 +124,8 @@ fn any_convolution_agrees_with_its_definition() {
         ([32, 48], [3, 1, 0, 1, 1], [2, 6, 9]),
         ([20, 16], [3, 1, 2, 1, 1], [1, 5, 5]),
         ([130, 40], [3, 1, 1, 1, 1], [1, 1, 2]),
+        ([32, 150], [3, 1, 1, 1, 1], [1, 5, 5]),
+        ([150, 32], [3, 1, 1, 1, 1], [1, 4, 6]),
         ([40, 130], [3, 2, 1, 1, 1], [1, 2, 2]),
         ([70, 260], [3, 2, 1, 1, 1], [1, 9, 9]),
         ([16, 40], [5, 1, 2, 1, 1], [2, 12, 13]),
@@ -147,6 +149,25 @@ fn pixels_that_no_output_reads_get_no_gradient_and_a_larger_input_is_allowed() {
     let exact = naive(&g, &x, &w, &dy);
     near("dx", &g.input_gradient(&dy, &w, None, None).unwrap(), &exact.dx, 1e-13);
     assert_eq!((conv.transposed_side(3, 1), conv.transposed_side(4, 1)), (Some(6), Some(8)));
+}
+
+#[test]
+fn more_transformed_weights_than_are_held_are_made_in_turn() {
+    let exact = Convolution { exact: true, ..conv([304, 304], [3, 1, 1, 1, 1]) };
+    let extent = Extent { images: 1, height: 46, width: 46, channels: 304 };
+    let [exact, ours] = [exact, Convolution { exact: false, ..exact }].map(|conv| Geometry::new(conv, extent, extent));
+    assert_eq!([Scheme::of::<f32>(&exact), Scheme::of::<f32>(&ours)], [Scheme::Direct, Scheme::Winograd]);
+    let (x, dy) = (numbers::<f32>(extent.elements(), 1), numbers::<f32>(extent.elements(), 2));
+    let w = numbers::<f32>(304 * 304 * 9, 3);
+    near("y", &ours.convolved(&x, &w, None), &widened(&exact.convolved(&x, &w, None)), 3e-5);
+    let dx = |g: &Geometry| g.input_gradient(&dy, &w, None, None).unwrap();
+    near("dx", &dx(&ours), &widened(&dx(&exact)), 3e-5);
+    let dw = |g: &Geometry| {
+        let mut dw = vec![0.0; w.len()];
+        g.add_weight_gradient(&x, &dy, &mut dw);
+        dw
+    };
+    near("dw", &dw(&ours), &widened(&dw(&exact)), 3e-5);
 }
 
 #[test]
