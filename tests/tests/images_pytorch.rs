@@ -21,12 +21,12 @@ type Logits<const CLASSES: usize> = Tensor<(usize, Const<CLASSES>), f64, Cpu, Ta
 
 /// A vector's length, and its product with noise of its name.
 #[derive(Clone, Copy, Debug)]
-struct Trace {
+struct Sketch {
     length: f64,
     product: f64,
 }
 
-impl Trace {
+impl Sketch {
     fn of(name: &str, values: &[f64]) -> Self {
         let noise = noise(&format!("probe.{name}"), values.len());
         Self {
@@ -40,8 +40,8 @@ impl Trace {
 struct Torch {
     output: Vec<f64>,
     loss: f64,
-    gradients: BTreeMap<String, Trace>,
-    buffers: BTreeMap<String, Trace>,
+    gradients: BTreeMap<String, Sketch>,
+    buffers: BTreeMap<String, Sketch>,
 }
 
 impl Torch {
@@ -56,8 +56,8 @@ impl Torch {
                 ["output", ref values @ ..] => torch.output = values.iter().map(|v| number(v)).collect(),
                 ["loss", value] => torch.loss = number(value),
                 [kind, name, length, product] => {
-                    let traces = if kind == "gradient" { &mut torch.gradients } else { &mut torch.buffers };
-                    traces.insert(name.to_owned(), Trace { length: number(length), product: number(product) });
+                    let sketches = if kind == "gradient" { &mut torch.gradients } else { &mut torch.buffers };
+                    sketches.insert(name.to_owned(), Sketch { length: number(length), product: number(product) });
                 }
                 _ => panic!("{line}"),
             }
@@ -113,13 +113,13 @@ impl TensorVisitor<f64, Cpu> for Walk<'_> {
                 tensor.copy_from(&values.into_iter().map(|n| offset + scale * n).collect::<Vec<f64>>());
             }
             Self::Compare { gradients, torch, left } => {
-                let (values, traces) = if options.do_gradient_update {
+                let (values, sketches) = if options.do_gradient_update {
                     (gradients.get(&*tensor).as_vec(), &torch.gradients)
                 } else {
                     (tensor.as_vec(), &torch.buffers)
                 };
-                let expected = traces.get(&name).unwrap_or_else(|| panic!("PyTorch has no {name}"));
-                let ours = Trace::of(&name, &values);
+                let expected = sketches.get(&name).unwrap_or_else(|| panic!("PyTorch has no {name}"));
+                let ours = Sketch::of(&name, &values);
                 // A weight in front of a norm can have a gradient of nothing but rounding.
                 let scale = expected.length.max(1e-3);
                 let near = |a: f64, b: f64| (a - b).abs() <= TOLERANCE * scale;

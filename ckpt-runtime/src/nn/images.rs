@@ -14,37 +14,6 @@ use crate::{
     },
 };
 
-/// A device that runs every image layer of this module in the dtype `E`: what a forward of one's own
-/// asks of its device. dfdx's `Cpu` in `f32` and `f64`.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` has no kernels for images of `{E}`",
-    label = "no image layer runs on this device with this dtype",
-    note = "dfdx has no convolution on stable Rust; the image layers of `ckpt_runtime::nn` run on `Cpu` in `f32` and `f64`"
-)]
-pub trait ImageDevice<E: Real>:
-    BatchNormKernel<E>
-    + ConcatKernel<E>
-    + ConvKernel<E>
-    + GroupNormKernel<E>
-    + ImageBuffers<E>
-    + JoinKernel<E>
-    + PoolKernel<E>
-    + ResampleKernel<E>
-{
-}
-
-impl<E: Real, D> ImageDevice<E> for D where
-    D: BatchNormKernel<E>
-        + ConcatKernel<E>
-        + ConvKernel<E>
-        + GroupNormKernel<E>
-        + ImageBuffers<E>
-        + JoinKernel<E>
-        + PoolKernel<E>
-        + ResampleKernel<E>
-{
-}
-
 /// A shape of images: `[channels, height, width]`, or `[batch, channels, height, width]`, each
 /// dimension a constant or known as the program runs.
 #[diagnostic::on_unimplemented(
