@@ -18,6 +18,8 @@ mod guard;
 mod hygiene;
 mod mark;
 mod options;
+#[cfg(test)]
+mod passing;
 mod roles;
 mod sequence;
 mod tensor_type;

@@ -294,6 +294,12 @@ macro_rules! fed {
 /// The same value on other tapes: what a forward on a shared tape makes of values at its edges.
 ///
 /// All forms share what they store, so that changing the tape is storing and loading.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can be no input or output of a checkpointed forward",
+    label = "neither a tensor nor made of values that go on a tape",
+    note = "derive `ckpt_runtime::Boundary` for a type of your own, with tensors or without; a number, a string, an `Option`, a `Vec`, an array and a tuple can be inputs as they are",
+    note = "what never changes from call to call can be a `#[skip]` field of the model"
+)]
 pub trait Retape<E: Real, D: Device<E>>: Boundary<E, D> {
     /// Float tensors on the shared tape, index tensors untaped.
     type Shared: Boundary<E, D, Stored = Self::Stored>;

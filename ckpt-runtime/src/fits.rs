@@ -20,6 +20,16 @@ use crate::{
 
 type Err<D> = <D as dfdx::tensor::HasErr>::Err;
 
+/// A layer by its place, which may be the layer or a `&` of it: the compiler finds the method on
+/// either, and both give the same borrow.
+pub trait Reached {
+    /// The borrow.
+    fn reached(&self) -> &Self {
+        self
+    }
+}
+impl<M> Reached for M {}
+
 macro_rules! taken {
     ($Taken:ident, $take:ident, $Call:ident, $call:ident, [$($m:tt)*]) => {
         /// A value that the layer `M` takes.

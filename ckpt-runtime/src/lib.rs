@@ -121,7 +121,7 @@ pub mod __private {
         borrowed::{lent, lent_mut, sequence},
         chain::{DynLayer, chain, layer_mut, layer_ref},
         failure::expect,
-        fits::{CutMut, CutRef, TakenMut, TakenRef, fed_mut, fed_ref, require_module, require_segments},
+        fits::{CutMut, CutRef, Reached, TakenMut, TakenRef, fed_mut, fed_ref, require_module, require_segments},
         flow::{
             blocks, blocks_mut, blocks_slice_mut, call_mut, call_ref, enter, infer, leave, replayed_mut, replayed_ref,
             segmented_loop,
