@@ -383,10 +383,15 @@ impl Options {
             ("verify", "keep", "`keep` recomputes nothing, so there is nothing to verify: keep one of the two"),
             ("verify", "plain", "`plain` recomputes nothing, so there is nothing to verify: keep one of the two"),
         ];
+        // A word that clashes with several is said to clash once.
+        let mut said = Vec::new();
         for (a, b, help) in CLASHES {
             let first = seen.iter().position(|s| s == a);
             let second = seen.iter().position(|s| s == b);
-            if let (Some(first), Some(second)) = (first, second) {
+            if let (Some(first), Some(second)) = (first, second)
+                && !said.contains(&first.max(second))
+            {
+                said.push(first.max(second));
                 findings.push(
                     codes::OPTIONS_CLASH,
                     &seen[first.max(second)],

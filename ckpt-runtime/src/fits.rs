@@ -31,15 +31,19 @@ pub trait Reached {
 impl<M> Reached for M {}
 
 macro_rules! taken {
-    ($Taken:ident, $take:ident, $Call:ident, $call:ident, [$($m:tt)*]) => {
-        /// A value that the layer `M` takes.
+    ($Taken:ident, $take:ident, $Fed:ident, $fed:ident, $Call:ident, $call:ident, $Lent:ident, [$($m:tt)*]) => {
+        /// A value that the layer `M`, which comes after `P`, takes.
+        ///
+        /// The impl has parameters for what the layer gives: where it named them `M::Output`, the
+        /// compiler would look into the layer for them first, and report what it finds there.
         #[diagnostic::on_unimplemented(
             message = "`{M}` does not take `{Self}`",
             label = "this layer does not take what comes before it",
+            note = "the layer before it: `{P}` (`()` where it is the first, or where that is not known)",
             note = "each layer takes what the one before gives: compare the shapes, and the dtypes",
             note = "where `{M}` holds several layers, one of these may be what does not fit"
         )]
-        pub trait $Taken<M>: Sized {
+        pub trait $Taken<M, P = ()>: Sized {
             /// What the layer gives.
             type Output;
             /// The layer's error.
@@ -51,17 +55,59 @@ macro_rules! taken {
             fn $take(self, module: &$($m)* M) -> Result<Self::Output, Self::Error>;
         }
         #[diagnostic::do_not_recommend]
-        impl<X, M: $Call<X>> $Taken<M> for X {
-            type Output = M::Output;
-            type Error = M::Error;
-            fn $take(self, module: &$($m)* M) -> Result<M::Output, M::Error> {
+        impl<X, M, P, Y, R> $Taken<M, P> for X
+        where
+            M: $Call<X, Output = Y, Error = R>,
+            R: core::fmt::Debug,
+        {
+            type Output = Y;
+            type Error = R;
+            fn $take(self, module: &$($m)* M) -> Result<Y, R> {
                 module.$call(self)
+            }
+        }
+
+        /// A value that the layer `M`, which comes after `P`, takes as a region.
+        pub trait $Fed<M, P, E: Real, D: Device<E>>: Boundary<E, D> {
+            /// What the layer gives.
+            type Output: Boundary<E, D>;
+            /// Runs the layer as a region.
+            ///
+            /// # Errors
+            /// The layer's, or the device's.
+            fn $fed(self, site: &'static Site, module: &$($m)* M) -> Result<Self::Output, Err<D>>;
+        }
+        impl<X, M, P, Y, E: Real, D: Device<E>> $Fed<M, P, E, D> for X
+        where
+            X: Boundary<E, D> + $Taken<M, P, Output = Y, Error = Err<D>>,
+            Y: Boundary<E, D>,
+            M: ModuleField<E, D> + Owned,
+        {
+            type Output = Y;
+            fn $fed(self, site: &'static Site, module: &$($m)* M) -> Result<Y, Err<D>> {
+                if !X::TAPED {
+                    return self.$take(module);
+                }
+                region(site, &SharedTape::open(), $Lent::module(module), self, |_, m, x| x.$take(m))
             }
         }
     };
 }
-taken!(TakenRef, taken_ref, Module, try_forward, []);
-taken!(TakenMut, taken_mut, ModuleMut, try_forward_mut, [mut]);
+taken!(TakenRef, taken_ref, FedRef, fed_ref, Module, try_forward, LentRef, []);
+taken!(TakenMut, taken_mut, FedMut, fed_mut, ModuleMut, try_forward_mut, LentMut, [mut]);
+
+/// A layer that a region can keep for its recompute.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not `Clone`, and a checkpointed region keeps a clone of its layer",
+    label = "this layer cannot be cloned",
+    note = "write `#[derive(Clone)]` on it: a clone of a layer shares its parameters' data"
+)]
+pub trait Owned: Clone + 'static {}
+#[diagnostic::do_not_recommend]
+impl<M: Clone + 'static> Owned for M {}
+
+/// Checks at compile time that a region can keep a layer; the macros call it with the layer's own span.
+pub fn require_owned<M: Owned>() {}
 
 /// A field that is no module.
 #[diagnostic::on_unimplemented(
@@ -88,42 +134,10 @@ pub fn require_segments<M: Cut>() {}
 )]
 pub trait Cut {}
 
-/// Runs a field as a region, through `&self`.
-///
-/// # Errors
-/// The module's, or the device's.
-pub fn fed_ref<E: Real, D: Device<E>, M, X>(site: &'static Site, module: &M, x: X) -> Result<X::Output, Err<D>>
-where
-    X: Boundary<E, D> + TakenRef<M, Error = Err<D>>,
-    X::Output: Boundary<E, D>,
-    M: ModuleField<E, D> + Clone + 'static,
-{
-    if !X::TAPED {
-        return x.taken_ref(module);
-    }
-    region(site, &SharedTape::open(), LentRef::module(module), x, |_, m, x| x.taken_ref(m))
-}
-
-/// Runs a field as a region, through `&mut self`.
-///
-/// # Errors
-/// The module's, or the device's.
-pub fn fed_mut<E: Real, D: Device<E>, M, X>(site: &'static Site, module: &mut M, x: X) -> Result<X::Output, Err<D>>
-where
-    X: Boundary<E, D> + TakenMut<M, Error = Err<D>>,
-    X::Output: Boundary<E, D>,
-    M: ModuleField<E, D> + Clone + 'static,
-{
-    if !X::TAPED {
-        return x.taken_mut(module);
-    }
-    region(site, &SharedTape::open(), LentMut::module(module), x, |_, m, x| x.taken_mut(m))
-}
-
 macro_rules! cut {
     ($Taken:ident, $cut:ident, $Segments:ident, $call:ident, [$($m:tt)*]) => {
-        /// A value that the run of layers `M` takes, cut.
-        pub trait $Taken<M, E: Real, D: Device<E>>: Sized {
+        /// A value that the run of layers `M`, which comes after `P`, takes, cut.
+        pub trait $Taken<M, P, E: Real, D: Device<E>>: Sized {
             /// What the last layer gives.
             type Output;
             /// Runs the layers.
@@ -132,9 +146,9 @@ macro_rules! cut {
             /// A layer's, or the device's.
             fn $cut(self, site: &'static Site, segments: Segments, module: &$($m)* M) -> Result<Self::Output, Err<D>>;
         }
-        impl<X, M: $Segments<X, E, D>, E: Real, D: Device<E>> $Taken<M, E, D> for X {
-            type Output = M::Output;
-            fn $cut(self, site: &'static Site, segments: Segments, module: &$($m)* M) -> Result<M::Output, Err<D>> {
+        impl<X, M: $Segments<X, E, D, Output = Y>, P, Y, E: Real, D: Device<E>> $Taken<M, P, E, D> for X {
+            type Output = Y;
+            fn $cut(self, site: &'static Site, segments: Segments, module: &$($m)* M) -> Result<Y, Err<D>> {
                 module.$call(site, segments, self)
             }
         }

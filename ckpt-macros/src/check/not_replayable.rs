@@ -177,7 +177,6 @@ const PATHS: &[Named] = &[
     pointer("Rc::strong_count", "decide by the values: a region holds clones of its own, which count"),
     pointer("Arc::strong_count", "decide by the values: a region holds clones of its own, and other threads may"),
     pointer("ptr::from_ref", "decide by the values, not by where they are"),
-    pointer("ptr::addr_of", "compare the values themselves"),
 ];
 
 const fn random(form: &'static str, help: &'static str) -> Named {
@@ -202,6 +201,8 @@ const fn named(form: &'static str, says: &'static str, help: &'static str) -> Na
 }
 
 const MACROS: &[Named] = &[
+    pointer("ptr::addr_of", "compare the values themselves"),
+    pointer("ptr::addr_of_mut", "write by `&mut` to a value that the region made"),
     pointer("addr_of", "use the value, or a reference to it"),
     pointer("addr_of_mut", "use a local of the region's own, by `&mut`"),
 ];

@@ -102,7 +102,8 @@ fn layers(d: &Declaration, findings: &mut Findings) {
     }
 }
 
-fn not_a_layer(ty: &Type) -> Option<&'static str> {
+/// What a field whose type is known to be no layer's is marked instead.
+pub fn not_a_layer(ty: &Type) -> Option<&'static str> {
     const NUMBERS: &[&str] =
         &["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64"];
     const OTHERS: &[&str] = &[

@@ -50,7 +50,8 @@ pub fn requirements(d: &Declaration) -> TokenStream {
             step.recomputes().then(|| quote_spanned!(span=> #rt::__private::require_replay_safe::<#ty>();));
         let cut =
             step.options.segments.is_some().then(|| quote_spanned!(span=> #rt::__private::require_segments::<#ty>();));
-        quote!(#module #replay_safe #cut)
+        let owned = step.is_region().then(|| quote_spanned!(span=> #rt::__private::require_owned::<#ty>();));
+        quote!(#module #owned #replay_safe #cut)
     });
     quote! {
         #[allow(dead_code, clippy::extra_unused_type_parameters)]
