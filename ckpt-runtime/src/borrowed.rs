@@ -48,7 +48,7 @@ pub trait BorrowedLayer<X> {
 }
 impl<M, X, Y, R: core::fmt::Debug> BorrowedLayer<X> for Borrowed<'_, M>
 where
-    X: TakenRef<M, Output = Y, Error = R>,
+    X: TakenRef<M, (), Output = Y, Error = R>,
 {
     type Output = Y;
     type Error = R;
@@ -58,7 +58,7 @@ where
 }
 impl<M, X, Y, R: core::fmt::Debug> BorrowedLayer<X> for BorrowedMut<'_, M>
 where
-    X: TakenMut<M, Output = Y, Error = R>,
+    X: TakenMut<M, (), Output = Y, Error = R>,
 {
     type Output = Y;
     type Error = R;
@@ -75,7 +75,7 @@ pub trait BorrowedRow<X, E: Real, D: Device<E>>: BorrowedLayer<X, Error = Err<D>
 impl<M, X, Y: Boundary<E, D>, E: Real, D: Device<E>> BorrowedRow<X, E, D> for Borrowed<'_, M>
 where
     M: TensorCollection<E, D> + ReplaySafe + Owned,
-    X: Boundary<E, D> + TakenRef<M, Output = Y, Error = Err<D>>,
+    X: Boundary<E, D> + TakenRef<M, (), Output = Y, Error = Err<D>>,
 {
     fn row(&mut self) -> Box<dyn DynLayer<E, D> + '_> {
         Box::new(layer_ref::<M, (), X, E, D>(self.0))
@@ -84,7 +84,7 @@ where
 impl<M, X, Y: Boundary<E, D>, E: Real, D: Device<E>> BorrowedRow<X, E, D> for BorrowedMut<'_, M>
 where
     M: TensorCollection<E, D> + ReplaySafe + Owned,
-    X: Boundary<E, D> + TakenMut<M, Output = Y, Error = Err<D>>,
+    X: Boundary<E, D> + TakenMut<M, (), Output = Y, Error = Err<D>>,
 {
     fn row(&mut self) -> Box<dyn DynLayer<E, D> + '_> {
         Box::new(layer_mut::<M, (), X, E, D>(self.0))

@@ -295,10 +295,9 @@ macro_rules! fed {
 ///
 /// All forms share what they store, so that changing the tape is storing and loading.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` can be no input or output of a checkpointed forward",
+    message = "`{Self}` cannot go into a checkpointed forward or come out of one",
     label = "neither a tensor nor made of values that go on a tape",
-    note = "derive `ckpt_runtime::Boundary` for a type of your own, with tensors or without; a number, a string, an `Option`, a `Vec`, an array and a tuple can be inputs as they are",
-    note = "what never changes from call to call can be a `#[skip]` field of the model"
+    note = "derive `ckpt_runtime::Boundary` for a type of your own, with tensors or without"
 )]
 pub trait Retape<E: Real, D: Device<E>>: Boundary<E, D> {
     /// Float tensors on the shared tape, index tensors untaped.

@@ -11,8 +11,9 @@ use dfdx::{
 };
 
 use crate::{
-    Boundary, Real, Segments, SharedTape,
+    Boundary, Real, Retape, Segments, SharedTape,
     context::Site,
+    flow::enter,
     parameters::{LentMut, LentRef},
     region::region,
     sequence::{SegmentsMut, SegmentsRef},
@@ -31,7 +32,7 @@ pub trait Reached {
 impl<M> Reached for M {}
 
 macro_rules! taken {
-    ($Taken:ident, $take:ident, $Fed:ident, $fed:ident, $Call:ident, $call:ident, $Lent:ident, [$($m:tt)*]) => {
+    ($Taken:ident, $take:ident, $Given:ident, $give:ident, $Fed:ident, $fed:ident, $Call:ident, $call:ident, $Lent:ident, [$($m:tt)*]) => {
         /// A value that the layer `M`, which comes after `P`, takes.
         ///
         /// The impl has parameters for what the layer gives: where it named them `M::Output`, the
@@ -43,7 +44,7 @@ macro_rules! taken {
             note = "each layer takes what the one before gives: compare the shapes, and the dtypes",
             note = "where `{M}` holds several layers, one of these may be what does not fit"
         )]
-        pub trait $Taken<M, P = ()>: Sized {
+        pub trait $Taken<M, P>: Sized {
             /// What the layer gives.
             type Output;
             /// The layer's error.
@@ -63,6 +64,37 @@ macro_rules! taken {
             type Output = Y;
             type Error = R;
             fn $take(self, module: &$($m)* M) -> Result<Y, R> {
+                module.$call(self)
+            }
+        }
+
+        /// A value that the layer `M` is called with.
+        #[diagnostic::on_unimplemented(
+            message = "`{M}` does not take `{Self}`",
+            label = "this is not what the layer takes",
+            note = "compare the shapes, and the dtypes; where `{M}` holds several layers, one of these may be what does not fit",
+            note = "where `{M}` is a generic parameter, say what it does: `where {M}: Module<Tensor<.., E, D>, Output = Tensor<.., E, D>>` on the forward or on the impl"
+        )]
+        pub trait $Given<M>: Sized {
+            /// What the layer gives.
+            type Output;
+            /// The layer's error.
+            type Error: core::fmt::Debug;
+            /// Calls the layer.
+            ///
+            /// # Errors
+            /// The layer's.
+            fn $give(self, module: &$($m)* M) -> Result<Self::Output, Self::Error>;
+        }
+        #[diagnostic::do_not_recommend]
+        impl<X, M, Y, R> $Given<M> for X
+        where
+            M: $Call<X, Output = Y, Error = R>,
+            R: core::fmt::Debug,
+        {
+            type Output = Y;
+            type Error = R;
+            fn $give(self, module: &$($m)* M) -> Result<Y, R> {
                 module.$call(self)
             }
         }
@@ -93,8 +125,40 @@ macro_rules! taken {
         }
     };
 }
-taken!(TakenRef, taken_ref, FedRef, fed_ref, Module, try_forward, LentRef, []);
-taken!(TakenMut, taken_mut, FedMut, fed_mut, ModuleMut, try_forward_mut, LentMut, [mut]);
+taken!(TakenRef, taken_ref, GivenRef, given_ref, FedRef, fed_ref, Module, try_forward, LentRef, []);
+taken!(TakenMut, taken_mut, GivenMut, given_mut, FedMut, fed_mut, ModuleMut, try_forward_mut, LentMut, [mut]);
+
+/// A value that can be an input of a checkpointed forward.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can be no input of a checkpointed forward",
+    label = "neither a tensor nor made of values that go on a tape",
+    note = "derive `ckpt_runtime::Boundary` for a type of your own, with tensors or without; a number, a string, an `Option`, a `Vec`, an array and a tuple can be inputs as they are",
+    note = "what never changes from call to call can be a `#[skip]` field of the model"
+)]
+pub trait ForwardInput<E: Real, D: Device<E>>: Sized {
+    /// It, on the forward's tape.
+    type Entered;
+    /// Puts it onto the tape.
+    fn entered(self, tape: &SharedTape<E, D>) -> Self::Entered;
+}
+#[diagnostic::do_not_recommend]
+impl<X, Y, E: Real, D: Device<E>> ForwardInput<E, D> for X
+where
+    X: Retape<E, D, Shared = Y>,
+{
+    type Entered = Y;
+    fn entered(self, tape: &SharedTape<E, D>) -> Y {
+        enter(self, tape)
+    }
+}
+
+/// Puts an input of a forward onto its tape; the macros call it with the input's own span.
+pub fn entered<E: Real, D: Device<E>, X, Y>(x: X, tape: &SharedTape<E, D>) -> Y
+where
+    X: ForwardInput<E, D, Entered = Y>,
+{
+    x.entered(tape)
+}
 
 /// A layer that a region can keep for its recompute.
 #[diagnostic::on_unimplemented(
@@ -119,9 +183,6 @@ pub fn require_owned<M: Owned>() {}
 pub trait ModuleField<E: Real, D: Device<E>>: TensorCollection<E, D> {}
 #[diagnostic::do_not_recommend]
 impl<E: Real, D: Device<E>, M: TensorCollection<E, D>> ModuleField<E, D> for M {}
-
-/// Checks at compile time that a field is a module; the macros call it with the field's own span.
-pub fn require_module<M: ModuleField<E, D>, E: Real, D: Device<E>>() {}
 
 /// Checks at compile time that a field can be cut into segments.
 pub fn require_segments<M: Cut>() {}

@@ -6,7 +6,7 @@ use crate::{
     Boundary, Plain, Real, ReplaySafe, Retape, SharedTape,
     context::{Context, Site},
     failure::{self, Pass},
-    fits::{TakenMut, TakenRef},
+    fits::{GivenMut, GivenRef},
     function::Training,
     parameters::{LentSlice, Parameters, Reborrowed},
     policy::{self, Mode, Segments},
@@ -46,11 +46,11 @@ pub fn call_mut<E: Real, D: Device<E>, M, X: Retape<E, D>, Y: Retape<E, D>>(
     x: X,
 ) -> Result<Y::Shared, Err<D>>
 where
-    X::Fed: TakenMut<M, Output = Y, Error = Err<D>>,
+    X::Fed: GivenMut<M, Output = Y, Error = Err<D>>,
 {
     let fed = X::Fed::load(x.store(tape), &SharedTape::open());
     let _paused = Training::pauses();
-    Ok(enter(fed.taken_mut(module)?, tape))
+    Ok(enter(fed.given_mut(module)?, tape))
 }
 
 /// Calls a module through `&` in a forward on a shared tape.
@@ -63,11 +63,11 @@ pub fn call_ref<E: Real, D: Device<E>, M, X: Retape<E, D>, Y: Retape<E, D>>(
     x: X,
 ) -> Result<Y::Shared, Err<D>>
 where
-    X::Fed: TakenRef<M, Output = Y, Error = Err<D>>,
+    X::Fed: GivenRef<M, Output = Y, Error = Err<D>>,
 {
     let fed = X::Fed::load(x.store(tape), &SharedTape::open());
     let _paused = Training::pauses();
-    Ok(enter(fed.taken_ref(module)?, tape))
+    Ok(enter(fed.given_ref(module)?, tape))
 }
 
 /// [`call_mut`] inside a region.
@@ -80,7 +80,7 @@ pub fn replayed_mut<E: Real, D: Device<E>, M: ReplaySafe, X: Retape<E, D>, Y: Re
     x: X,
 ) -> Result<Y::Shared, Err<D>>
 where
-    X::Fed: TakenMut<M, Output = Y, Error = Err<D>>,
+    X::Fed: GivenMut<M, Output = Y, Error = Err<D>>,
 {
     call_mut(tape, module, x)
 }
@@ -95,7 +95,7 @@ pub fn replayed_ref<E: Real, D: Device<E>, M: ReplaySafe, X: Retape<E, D>, Y: Re
     x: X,
 ) -> Result<Y::Shared, Err<D>>
 where
-    X::Fed: TakenRef<M, Output = Y, Error = Err<D>>,
+    X::Fed: GivenRef<M, Output = Y, Error = Err<D>>,
 {
     call_ref(tape, module, x)
 }
@@ -104,8 +104,11 @@ where
 ///
 /// # Errors
 /// The module's.
-pub fn infer<M, X: TakenRef<M>>(module: &M, x: X) -> Result<X::Output, X::Error> {
-    x.taken_ref(module)
+pub fn infer<M, X, Y, R>(module: &M, x: X) -> Result<Y, R>
+where
+    X: GivenRef<M, Output = Y, Error = R>,
+{
+    x.given_ref(module)
 }
 
 /// A collection of modules that a forward loops over.

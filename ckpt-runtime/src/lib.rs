@@ -122,7 +122,7 @@ pub mod __private {
         chain::{DynLayer, chain, layer_mut, layer_ref},
         failure::expect,
         fits::{
-            CutMut, CutRef, FedMut, FedRef, Owned, Reached, TakenMut, TakenRef, require_module, require_owned,
+            CutMut, CutRef, FedMut, FedRef, Owned, Reached, TakenMut, TakenRef, entered, require_owned,
             require_segments,
         },
         flow::{

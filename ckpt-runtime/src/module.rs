@@ -11,7 +11,7 @@ use dfdx::{
 use crate::{
     Edge, Real, ReplaySafe, Retape, SharedTape,
     context::Site,
-    fits::{FedMut, FedRef, ModuleField, Owned, TakenMut, TakenRef},
+    fits::{FedMut, FedRef, GivenMut, GivenRef, ModuleField, Owned},
     flow::{call_mut, call_ref},
     parameters::{LentMut, LentRef},
     region::region,
@@ -48,22 +48,22 @@ pub trait RegionTapeMut<M, X> {
 
 impl<M, X, Y, R: core::fmt::Debug> RegionTape<M, X> for NoneTape
 where
-    X: TakenRef<M, Output = Y, Error = R>,
+    X: GivenRef<M, Output = Y, Error = R>,
 {
     type Output = Y;
     type Error = R;
     fn run(_: &'static Site, module: &M, x: X) -> Result<Y, R> {
-        x.taken_ref(module)
+        x.given_ref(module)
     }
 }
 impl<M, X, Y, R: core::fmt::Debug> RegionTapeMut<M, X> for NoneTape
 where
-    X: TakenMut<M, Output = Y, Error = R>,
+    X: GivenMut<M, Output = Y, Error = R>,
 {
     type Output = Y;
     type Error = R;
     fn run(_: &'static Site, module: &mut M, x: X) -> Result<Y, R> {
-        x.taken_mut(module)
+        x.given_mut(module)
     }
 }
 impl<E: Real, D: Device<E>, M, X, Y> RegionTape<M, X> for OwnedTape<E, D>
@@ -90,7 +90,7 @@ where
 impl<E: Real, D: Device<E>, M, X: Retape<E, D>, Y: Retape<E, D>> RegionTape<M, X> for SharedTape<E, D>
 where
     M: ModuleField<E, D> + Owned,
-    X::Fed: TakenRef<M, Output = Y, Error = Err<D>>,
+    X::Fed: GivenRef<M, Output = Y, Error = Err<D>>,
 {
     type Output = Y::Shared;
     type Error = Err<D>;
@@ -101,7 +101,7 @@ where
 impl<E: Real, D: Device<E>, M, X: Retape<E, D>, Y: Retape<E, D>> RegionTapeMut<M, X> for SharedTape<E, D>
 where
     M: ModuleField<E, D> + Owned,
-    X::Fed: TakenMut<M, Output = Y, Error = Err<D>>,
+    X::Fed: GivenMut<M, Output = Y, Error = Err<D>>,
 {
     type Output = Y::Shared;
     type Error = Err<D>;

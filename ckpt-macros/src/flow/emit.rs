@@ -421,7 +421,7 @@ impl Expansion {
         let enter: TokenStream = names
             .iter()
             .zip(&self.edge.inputs)
-            .map(|(name, ty)| quote_spanned!(at(ty)=> let #name = #rt::__private::enter::<#e, #d, _>(#name, &__ckpt_tape);))
+            .map(|(name, ty)| quote_spanned!(at(ty)=> let #name = #rt::__private::entered::<#e, #d, _, _>(#name, &__ckpt_tape);))
             .collect();
         vec![quote! {
             #[automatically_derived]
