@@ -110,7 +110,7 @@ const fn row(name: &'static str, args: Args, on: On, help: &'static str) -> Meth
 }
 
 /// Types through which a shared reference writes.
-const TYPES: &[&str] = &[
+pub const TYPES: &[&str] = &[
     "AtomicBool",
     "AtomicI8",
     "AtomicI16",

@@ -10,7 +10,7 @@ use std::{
 use super::{
     RULES,
     forms::{Method, Named},
-    leaving,
+    interior_mutability, leaving,
 };
 use crate::diagnostic::{Code, codes};
 
@@ -71,6 +71,14 @@ fn every_row_has_a_case() {
 }
 
 #[test]
+fn every_type_that_writes_has_a_case() {
+    let said: String = cases().into_iter().map(|(_, text)| text).collect();
+    for name in interior_mutability::TYPES {
+        assert!(said.contains(&format!("through `{name}` the forward can change")), "no case is about {name}");
+    }
+}
+
+#[test]
 fn every_family_has_three_cases() {
     let mut files = BTreeMap::<u16, BTreeSet<String>>::new();
     for (name, text) in cases() {
@@ -81,5 +89,10 @@ fn every_family_has_three_cases() {
     for n in 1..=11 {
         let cases = files.get(&n).map_or(0, BTreeSet::len);
         assert!(cases >= 3, "CKPT{n:03} has {cases} cases");
+    }
+    // A declaration's mistakes are small, and several are in one file.
+    for n in 20..=29 {
+        let count: usize = cases().iter().map(|(_, text)| text.matches(&format!("error: CKPT{n:03}: ")).count()).sum();
+        assert!(count >= 3, "CKPT{n:03} is said {count} times");
     }
 }
