@@ -26,6 +26,14 @@ pub fn attribute(options: TokenStream, item: TokenStream) -> TokenStream {
         Ok(Item::Enum(_) | Item::Union(_)) => {
             Some(("this type", "a region runs modules: mark a field of a `#[checkpointed]` struct, or a function"))
         }
+        _ if syn::parse::Parser::parse2(syn::Block::parse_within, item.clone())
+            .is_ok_and(|stmts| !stmts.is_empty() && !stmts.iter().any(|s| matches!(s, syn::Stmt::Item(_)))) =>
+        {
+            Some((
+                "a statement",
+                "a region stands in the forward of a `#[checkpointed]` impl: write that attribute on the impl around it, or make it a function that is marked",
+            ))
+        }
         _ => None,
     };
     let (what, help) = what.unwrap_or(("this", ANYWHERE));

@@ -11,7 +11,7 @@ use dfdx::{
 };
 
 use crate::{
-    Boundary, Real, Retape, Segments, SharedTape,
+    Boundary, Policy, Real, Retape, Segments, SharedTape,
     context::Site,
     flow::enter,
     parameters::{LentMut, LentRef},
@@ -32,7 +32,7 @@ pub trait Reached {
 impl<M> Reached for M {}
 
 macro_rules! taken {
-    ($Taken:ident, $take:ident, $Given:ident, $give:ident, $Fed:ident, $fed:ident, $Call:ident, $call:ident, $Lent:ident, [$($m:tt)*]) => {
+    ($Taken:ident, $take:ident, $Given:ident, $give:ident, $Fed:ident, $fed:ident, $Call:ident, $call:ident, $Lent:ident, [$($m:tt)*], [$($note:tt)*]) => {
         /// A value that the layer `M`, which comes after `P`, takes.
         ///
         /// The impl has parameters for what the layer gives: where it named them `M::Output`, the
@@ -43,6 +43,7 @@ macro_rules! taken {
             note = "the layer before it: `{P}` (`()` where it is the first, or where that is not known)",
             note = "each layer takes what the one before gives: compare the shapes, and the dtypes",
             note = "where `{M}` holds several layers, one of these may be what does not fit"
+            $($note)*
         )]
         pub trait $Taken<M, P>: Sized {
             /// What the layer gives.
@@ -74,6 +75,7 @@ macro_rules! taken {
             label = "this is not what the layer takes",
             note = "compare the shapes, and the dtypes; where `{M}` holds several layers, one of these may be what does not fit",
             note = "where `{M}` is a generic parameter, say what it does: `where {M}: Module<Tensor<.., E, D>, Output = Tensor<.., E, D>>` on the forward or on the impl"
+            $($note)*
         )]
         pub trait $Given<M>: Sized {
             /// What the layer gives.
@@ -125,8 +127,24 @@ macro_rules! taken {
         }
     };
 }
-taken!(TakenRef, taken_ref, GivenRef, given_ref, FedRef, fed_ref, Module, try_forward, LentRef, []);
-taken!(TakenMut, taken_mut, GivenMut, given_mut, FedMut, fed_mut, ModuleMut, try_forward_mut, LentMut, [mut]);
+taken!(TakenRef, taken_ref, GivenRef, given_ref, FedRef, fed_ref, Module, try_forward, LentRef, [], [, note = "a layer that changes in training, as batch norm does, and dfdx's dropout train through `forward_mut`"]);
+taken!(TakenMut, taken_mut, GivenMut, given_mut, FedMut, fed_mut, ModuleMut, try_forward_mut, LentMut, [mut], []);
+
+/// A struct whose forward is written on its impl, and the policy that it holds.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not declared to have a forward of its own",
+    label = "this type's fields run in order, or it is no checkpointed struct",
+    note = "write `#[checkpointed(forward = custom)]` on the struct"
+)]
+pub trait CustomForward {
+    /// The policy, if it holds one.
+    fn held_policy(&self) -> Option<&Policy>;
+}
+
+/// The policy that a model holds, or the default one.
+pub fn held_policy<M: CustomForward>(model: &M) -> Policy {
+    model.held_policy().cloned().unwrap_or_default()
+}
 
 /// A value that can be an input of a checkpointed forward.
 #[diagnostic::on_unimplemented(
@@ -177,6 +195,7 @@ pub fn require_owned<M: Owned>() {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no module of dfdx, so it cannot be a layer",
     label = "not a module for this dtype and device",
+    note = "dfdx's prelude brings the builders; a field's type is the module: `dfdx::nn::modules::Linear<I, O, E, D>`, not `Linear<I, O>`",
     note = "a module is a `TensorCollection`: derive it with `#[checkpointed]`, or implement `ZeroSizedModule` for a layer without tensors",
     note = "a field that is no layer is `#[param]`, `#[buffer]`, `#[scalar]` or `#[skip]`"
 )]

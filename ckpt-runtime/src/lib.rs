@@ -122,8 +122,8 @@ pub mod __private {
         chain::{DynLayer, chain, layer_mut, layer_ref},
         failure::expect,
         fits::{
-            CutMut, CutRef, FedMut, FedRef, Owned, Reached, TakenMut, TakenRef, entered, require_owned,
-            require_segments,
+            CustomForward, CutMut, CutRef, FedMut, FedRef, Owned, Reached, TakenMut, TakenRef, entered, held_policy,
+            require_owned, require_segments,
         },
         flow::{
             blocks, blocks_mut, blocks_slice_mut, call_mut, call_ref, enter, infer, leave, replayed_mut, replayed_ref,

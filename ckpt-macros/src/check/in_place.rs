@@ -96,7 +96,10 @@ impl Rule for InPlace {
                         // One tensor on both sides is more than dfdx's backward takes.
                         _ if x != y => format!("write `let {x} = {x} {plain} {y};`, which the tape records"),
                         "*" => format!("write `let {x} = {x}.square();`, which the tape records"),
-                        "+" => format!("write `let {x} = {x} * 2.0;`, which the tape records"),
+                        "+" => {
+                            let e = &at.cx.roles.dtype;
+                            format!("write `let {x} = {x} * {e}::from_f64(2.0).unwrap();`, which the tape records")
+                        }
                         _ => format!("`{x} {plain} {x}` is the same whatever `{x}` is: write it as a constant"),
                     };
                     found.push(e, format!("`{op}` would change the tensor `{x}` in place"), help);

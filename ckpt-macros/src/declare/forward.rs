@@ -170,13 +170,11 @@ pub fn held_policy(d: &Declaration) -> TokenStream {
     );
     quote! {
         #[automatically_derived]
-        #[allow(dead_code)]
-        impl<#(#parameters),*> #this
+        impl<#(#parameters),*> #rt::__private::CustomForward for #this
         where
             #(#predicates,)*
         {
-            #[doc(hidden)]
-            pub(crate) fn __ckpt_policy(&self) -> ::core::option::Option<&#rt::Policy> {
+            fn held_policy(&self) -> ::core::option::Option<&#rt::Policy> {
                 #policy
             }
         }

@@ -418,6 +418,7 @@ impl Expansion {
         let output = self.edge.taped_output(&self.cx.roles, rt);
         let (names, unpack) = self.unpack();
         let forward = twin_name(&self.forward.item.sig.ident, Pass::Training { replayed: false });
+        let held = quote_spanned!(at(self_ty)=> #rt::__private::held_policy(self));
         let enter: TokenStream = names
             .iter()
             .zip(&self.edge.inputs)
@@ -429,7 +430,7 @@ impl Expansion {
                 type Output = #output;
                 type Error = #error;
                 fn try_forward_mut(&mut self, __ckpt_input: #input) -> ::core::result::Result<Self::Output, Self::Error> {
-                    let __ckpt_policy = self.__ckpt_policy().cloned().unwrap_or_default();
+                    let __ckpt_policy = #held;
                     #rt::__private::under(&__ckpt_policy, || {
                         let __ckpt_training = #rt::__private::Training::begins();
                         let __ckpt_tape = #rt::SharedTape::<#e, #d>::open();
