@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Item;
 
-use crate::{declare, diagnostic::Findings, flow};
+use crate::{declare, diagnostic::Findings, flow, unread::unmarked};
 
 /// The attribute on whatever it stands on.
 pub fn checkpointed(options: TokenStream, item: TokenStream) -> TokenStream {
@@ -15,7 +15,7 @@ pub fn checkpointed(options: TokenStream, item: TokenStream) -> TokenStream {
         Err(e) => {
             let mut findings = Findings::new();
             findings.push_syn(&e);
-            let errors = findings.into_tokens();
+            let (item, errors) = (unmarked(item), findings.into_tokens());
             quote!(#item #errors)
         }
     }

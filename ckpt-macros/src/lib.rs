@@ -23,6 +23,7 @@ mod passing;
 mod roles;
 mod sequence;
 mod tensor_type;
+mod unread;
 
 use proc_macro::TokenStream;
 

@@ -8,14 +8,21 @@ use syn::{Item, ItemFn};
 use crate::{
     diagnostic::{Findings, codes},
     function,
+    unread::{is_function, unmarked},
 };
 
 /// The attribute.
 pub fn attribute(options: TokenStream, item: TokenStream) -> TokenStream {
-    if let Ok(function) = syn::parse2::<ItemFn>(item.clone()) {
-        return function::expand(options, function);
-    }
     let mut findings = Findings::new();
+    match syn::parse2::<ItemFn>(item.clone()) {
+        Ok(function) => return function::expand(options, function),
+        Err(e) if is_function(&item) => {
+            findings.push_syn(&e);
+            let (item, errors) = (unmarked(item), findings.into_tokens());
+            return quote!(#item #errors);
+        }
+        Err(_) => {}
+    }
     let what = match syn::parse2::<Item>(item.clone()) {
         Ok(Item::Struct(_)) => Some(("a struct", "write `#[checkpointed]` on it and `#[checkpoint]` on its fields")),
         Ok(Item::Impl(_)) => Some((

@@ -2,7 +2,7 @@
 //! `verify`, `verify(tolerance = ..)`, `name = ".."`, `allow(..)`, `crate = ::path`, and for
 //! declarations `builder = Name`, `dtype = E`, `device = D`, `tape = T`, `forward = custom`.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{
     Expr, ExprLit, Lit, LitFloat, LitStr, Path, Token, ext::IdentExt, parenthesized, parse::ParseStream,
@@ -224,8 +224,10 @@ impl Options {
             options = Self::parse(input, words, false, findings)?;
             Ok(())
         };
+        let says_forward = tokens.clone().into_iter().any(|t| matches!(t, TokenTree::Ident(i) if i == "forward"));
         if let Err(e) = syn::parse::Parser::parse2(parser, tokens) {
             findings.push_syn(&e);
+            options.custom_forward = says_forward;
         }
         options
     }
@@ -348,9 +350,9 @@ impl Options {
             "forward" => {
                 input.parse::<Token![=]>()?;
                 let what = input.call(Ident::parse_any)?;
-                if what == "custom" {
-                    self.custom_forward = true;
-                } else {
+                // Whatever it says, the forward is not the fields', which would be a second one.
+                self.custom_forward = true;
+                if what != "custom" {
                     findings.push(
                         codes::UNKNOWN_OPTION,
                         &what,
