@@ -14,7 +14,7 @@ pub fn checkpointed(options: TokenStream, item: TokenStream) -> TokenStream {
         Ok(other) => declare::misplaced(other),
         Err(e) => {
             let mut findings = Findings::new();
-            findings.push_syn(&e);
+            findings.push_unread(&e);
             let (item, errors) = (unmarked(item), findings.into_tokens());
             quote!(#item #errors)
         }

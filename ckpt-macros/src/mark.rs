@@ -17,7 +17,7 @@ pub fn attribute(options: TokenStream, item: TokenStream) -> TokenStream {
     match syn::parse2::<ItemFn>(item.clone()) {
         Ok(function) => return function::expand(options, function),
         Err(e) if is_function(&item) => {
-            findings.push_syn(&e);
+            findings.push_unread(&e);
             let (item, errors) = (unmarked(item), findings.into_tokens());
             return quote!(#item #errors);
         }

@@ -141,6 +141,8 @@ pub struct Options {
     pub tape: Option<Ident>,
     /// `forward = custom`.
     pub custom_forward: bool,
+    /// `forward = ..` says something else, so that nobody knows what marks it should have.
+    pub forward_unread: bool,
 }
 
 /// What may stand in `allow(..)`.
@@ -228,6 +230,7 @@ impl Options {
         if let Err(e) = syn::parse::Parser::parse2(parser, tokens) {
             findings.push_syn(&e);
             options.custom_forward = says_forward;
+            options.forward_unread = says_forward;
         }
         options
     }
@@ -352,7 +355,8 @@ impl Options {
                 let what = input.call(Ident::parse_any)?;
                 // Whatever it says, the forward is not the fields', which would be a second one.
                 self.custom_forward = true;
-                if what != "custom" {
+                self.forward_unread = what != "custom";
+                if self.forward_unread {
                     findings.push(
                         codes::UNKNOWN_OPTION,
                         &what,

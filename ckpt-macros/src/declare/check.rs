@@ -19,7 +19,10 @@ pub fn check(d: &Declaration, findings: &mut Findings) {
     policies(d, findings);
     layers(d, findings);
     if d.options.custom_forward {
-        marks_of_a_custom_forward(d, findings);
+        // Of a forward that is neither nobody knows what marks its fields should have.
+        if !d.options.forward_unread {
+            marks_of_a_custom_forward(d, findings);
+        }
     } else {
         inert_fields(d, findings);
         something_marked(d, findings);
