@@ -52,9 +52,8 @@ fn main() -> ExitCode {
 }
 
 fn set_threads(args: &Args) -> Result<(), String> {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(args.threads)
-        .build_global()
+    ckpt_runtime::process::keep_freed_memory();
+    ckpt_runtime::process::start_workers(Some(args.threads))
         .map_err(|e| format!("cannot start {} threads: {e}", args.threads))
 }
 

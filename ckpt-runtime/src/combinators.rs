@@ -2,16 +2,7 @@
 //!
 //! They add nothing to tensor names: weights saved from `(A, B)` load into `(A, Checkpoint<B>)`.
 
-use std::marker::PhantomData;
-
-use dfdx::{
-    nn::{
-        BuildOnDevice, Module, ModuleFields, ModuleMut, ModuleVisitor, ScalarOptions, TensorCollection, TensorOptions,
-    },
-    shapes::{Dtype, Shape},
-    tensor::Tensor,
-    tensor_ops::Device,
-};
+use dfdx::nn::{Module, ModuleMut};
 
 use crate::{
     Edge, ReplaySafe,
@@ -51,9 +42,6 @@ pub struct AssumeReplaySafe<M>(pub M);
 
 impl<M> ReplaySafe for AssumeReplaySafe<M> {}
 impl<M: crate::Stateless> crate::Stateless for AssumeReplaySafe<M> {}
-
-/// Presents what the wrapper `W` wraps to a visitor of `W`, so that names gain nothing.
-struct Through<'a, V, W>(&'a mut V, PhantomData<W>);
 
 macro_rules! site {
     ($site:expr) => {{
@@ -96,91 +84,6 @@ macro_rules! combinator {
     };
 }
 
-macro_rules! transparent {
-    ($Wrapper:ident) => {
-        impl<M: TensorCollection<E, D>, E: Dtype, D: Device<E>> TensorCollection<E, D> for $Wrapper<M> {
-            type To<E2: Dtype, D2: Device<E2>> = $Wrapper<M::To<E2, D2>>;
-            fn iter_tensors<V: ModuleVisitor<Self, E, D>>(
-                visitor: &mut V,
-            ) -> Result<Option<Self::To<V::E2, V::D2>>, V::Err> {
-                Ok(M::iter_tensors(&mut Through(visitor, PhantomData::<Self>))?.map($Wrapper))
-            }
-        }
-        impl<D: Device<E>, E: Dtype, M: BuildOnDevice<D, E>> BuildOnDevice<D, E> for $Wrapper<M> {
-            type Built = $Wrapper<M::Built>;
-        }
-        impl<M, E: Dtype, D: Device<E>, V> ModuleVisitor<M, E, D> for Through<'_, V, $Wrapper<M>>
-        where
-            M: TensorCollection<E, D>,
-            V: ModuleVisitor<$Wrapper<M>, E, D>,
-        {
-            type Err = V::Err;
-            type E2 = V::E2;
-            type D2 = V::D2;
-
-            fn visit_module<Field, R, Mu>(
-                &mut self,
-                name: &str,
-                mut get_ref: R,
-                mut get_mut: Mu,
-            ) -> Result<Option<Field::To<V::E2, V::D2>>, V::Err>
-            where
-                R: FnMut(&M) -> &Field,
-                Mu: FnMut(&mut M) -> &mut Field,
-                Field: TensorCollection<E, D>,
-            {
-                self.0.visit_module(name, |w: &$Wrapper<M>| get_ref(&w.0), |w: &mut $Wrapper<M>| get_mut(&mut w.0))
-            }
-
-            fn visit_tensor<S: Shape, R, Mu>(
-                &mut self,
-                name: &str,
-                mut get_ref: R,
-                mut get_mut: Mu,
-                options: TensorOptions<S, E, D>,
-            ) -> Result<Option<Tensor<S, V::E2, V::D2>>, V::Err>
-            where
-                R: FnMut(&M) -> &Tensor<S, E, D>,
-                Mu: FnMut(&mut M) -> &mut Tensor<S, E, D>,
-            {
-                self.0.visit_tensor(
-                    name,
-                    |w: &$Wrapper<M>| get_ref(&w.0),
-                    |w: &mut $Wrapper<M>| get_mut(&mut w.0),
-                    options,
-                )
-            }
-
-            fn visit_scalar<N: num_traits::NumCast, R, Mu>(
-                &mut self,
-                name: &str,
-                mut get_ref: R,
-                mut get_mut: Mu,
-                options: ScalarOptions<N>,
-            ) -> Result<Option<N>, V::Err>
-            where
-                R: FnMut(&M) -> &N,
-                Mu: FnMut(&mut M) -> &mut N,
-            {
-                self.0.visit_scalar(
-                    name,
-                    |w: &$Wrapper<M>| get_ref(&w.0),
-                    |w: &mut $Wrapper<M>| get_mut(&mut w.0),
-                    options,
-                )
-            }
-
-            fn visit_fields<F: ModuleFields<M, E, D>>(
-                &mut self,
-                fields: F,
-                build: impl FnOnce(F::Output<V::E2, V::D2>) -> M::To<V::E2, V::D2>,
-            ) -> Result<Option<M::To<V::E2, V::D2>>, V::Err> {
-                let options = fields.visit_fields(self)?;
-                Ok(F::handle_options(options).map(build))
-            }
-        }
-    };
-}
 combinator!(Checkpoint, Site::new("Checkpoint"), [+ Replayed<M>]);
 combinator!(Scoped, Site::new("Scoped").keep(), []);
 transparent!(AssumeReplaySafe);

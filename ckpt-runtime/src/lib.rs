@@ -59,6 +59,8 @@
 #[allow(unused_extern_crates)]
 extern crate self as ckpt_runtime;
 
+#[macro_use]
+mod transparent;
 mod borrowed;
 mod boundary;
 mod chain;
@@ -77,6 +79,7 @@ mod parameters;
 mod policy;
 #[doc(hidden)]
 pub mod probe;
+pub mod process;
 mod real;
 mod region;
 mod replay;

@@ -2,142 +2,15 @@
 //! give the same output and gradients. `tools/make_layers_fixture.py` made the fixture and says
 //! what is in it.
 
-use std::convert::Infallible;
+mod torch;
 
-use ::safetensors::SafeTensors;
 use ckpt_runtime::{nn, prelude::*};
 #[cfg(feature = "f16")]
 use dfdx::dtypes::f16;
+use torch::{Torch, assert_near, case};
 
-/// The fixture, read.
-struct Torch(Vec<u8>);
-
-impl Torch {
-    fn open() -> Self {
-        Self(std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/layers_torch.safetensors")).unwrap())
-    }
-
-    fn bytes(&self, name: &str) -> Vec<u8> {
-        let file = SafeTensors::deserialize(&self.0).unwrap();
-        file.tensor(name).unwrap_or_else(|e| panic!("{name}: {e}")).data().to_vec()
-    }
-
-    fn words(&self, name: &str) -> impl Iterator<Item = [u8; 8]> {
-        self.bytes(name).chunks_exact(8).map(|b| b.try_into().unwrap()).collect::<Vec<_>>().into_iter()
-    }
-
-    fn floats(&self, name: &str) -> Vec<f64> {
-        self.words(name).map(f64::from_le_bytes).collect()
-    }
-
-    fn tensor<S: ConstShape, E: Dtype>(&self, dev: &Cpu, name: &str) -> Tensor<S, E, Cpu> {
-        let values = self.floats(name).into_iter().map(|v| E::from_f64(v).unwrap()).collect();
-        dev.tensor_from_vec(values, S::default())
-    }
-
-    fn indices<S: ConstShape>(&self, dev: &Cpu, name: &str) -> Tensor<S, usize, Cpu> {
-        let values = self.words(name).map(|b| usize::try_from(i64::from_le_bytes(b)).unwrap()).collect();
-        dev.tensor_from_vec(values, S::default())
-    }
-}
-
-/// Asserts that no element is further off than `tolerance` of the tensor's largest.
-fn assert_near<E: Dtype>(what: &str, ours: &[E], torch: &[f64], tolerance: f64) {
-    assert_eq!(ours.len(), torch.len(), "{what}: sizes");
-    let scale = torch.iter().fold(1e-3_f64, |m, v| m.max(v.abs()));
-    for (i, (a, b)) in ours.iter().zip(torch).enumerate() {
-        let a = a.to_f64().unwrap();
-        assert!((a - b).abs() <= tolerance * scale, "{what}[{i}]: ours {a}, torch {b}, largest {scale}");
-    }
-}
-
-/// Fills every tensor with the fixture's of that name.
-struct Load<'a> {
-    torch: &'a Torch,
-}
-
-impl<E: Dtype> TensorVisitor<E, Cpu> for Load<'_>
-where
-    Cpu: Device<E>,
-{
-    type Viewer = (ViewTensorMut, ViewTensorName);
-    type Err = Infallible;
-    type E2 = E;
-    type D2 = Cpu;
-
-    fn visit<S: Shape>(
-        &mut self,
-        _: TensorOptions<S, E, Cpu>,
-        (tensor, name): (&mut Tensor<S, E, Cpu>, String),
-    ) -> Result<Option<Tensor<S, E, Cpu>>, Infallible> {
-        let values: Vec<E> = self.torch.floats(&name).into_iter().map(|v| E::from_f64(v).unwrap()).collect();
-        tensor.copy_from(&values);
-        Ok(None)
-    }
-}
-
-/// Compares every tensor's gradient with the fixture's.
-struct Compare<'a, E: Dtype>
-where
-    Cpu: Device<E>,
-{
-    torch: &'a Torch,
-    case: &'a str,
-    gradients: &'a Gradients<E, Cpu>,
-    tolerance: f64,
-}
-
-impl<E: Dtype> TensorVisitor<E, Cpu> for Compare<'_, E>
-where
-    Cpu: Device<E>,
-{
-    type Viewer = (ViewTensorRef, ViewTensorName);
-    type Err = Infallible;
-    type E2 = E;
-    type D2 = Cpu;
-
-    fn visit<S: Shape>(
-        &mut self,
-        _: TensorOptions<S, E, Cpu>,
-        (tensor, name): (&Tensor<S, E, Cpu>, String),
-    ) -> Result<Option<Tensor<S, E, Cpu>>, Infallible> {
-        let name = name.strip_prefix(self.case).and_then(|n| n.strip_prefix('.')).unwrap();
-        let of_torch = self.torch.floats(&format!("{}.grad.{name}", self.case));
-        assert_near(&format!("{} {name}", self.case), &self.gradients.get(tensor).as_vec(), &of_torch, self.tolerance);
-        Ok(None)
-    }
-}
-
-const INFALLIBLE: &str = "visits that cannot fail";
-
-/// Loads a layer built as `B`, whose names in the fixture start with `prefix`, from a case, runs it
-/// with `run` from an input to an output on the tape, and compares output and gradients.
-fn case<B, E, S, X>(
-    case: &str,
-    prefix: &str,
-    tolerance: f64,
-    run: impl FnOnce(&Torch, &Cpu, &B::Built) -> (Tensor<S, E, Cpu, OwnedTape<E, Cpu>>, X),
-) where
-    E: Dtype,
-    S: ConstShape,
-    Cpu: Device<E>,
-    B: BuildOnDevice<Cpu, E>,
-    B::Built: TensorCollection<E, Cpu>,
-    X: FnOnce(&Gradients<E, Cpu>) -> Vec<(&'static str, Vec<E>)>,
-{
-    let (torch, dev) = (Torch::open(), Cpu::default());
-    let mut layer = B::build_on_device(&dev);
-    let prefix = format!("{case}{prefix}");
-    B::Built::iter_tensors(&mut RecursiveWalker { m: (&mut layer, prefix.clone()), f: &mut Load { torch: &torch } })
-        .expect(INFALLIBLE);
-    let (y, inputs) = run(&torch, &dev, &layer);
-    assert_near(&format!("{case} y"), &y.as_vec(), &torch.floats(&format!("{case}.y")), tolerance);
-    let gradients = (y * torch.tensor::<S, E>(&dev, &format!("{case}.d"))).sum().backward();
-    let mut compare = Compare { torch: &torch, case, gradients: &gradients, tolerance };
-    B::Built::iter_tensors(&mut RecursiveWalker { m: (&layer, prefix), f: &mut compare }).expect(INFALLIBLE);
-    for (name, gradient) in inputs(&gradients) {
-        assert_near(&format!("{case} {name}"), &gradient, &torch.floats(&format!("{case}.grad.{name}")), tolerance);
-    }
+fn open() -> Torch {
+    Torch::open("layers_torch.safetensors")
 }
 
 /// A case with one input of shape `$X`, in every dtype.
@@ -153,7 +26,7 @@ macro_rules! simple {
         }
     )* };
     (@one $E:ident $tolerance:literal $name:literal $prefix:literal $Layer:ty, $X:ty) => {
-        case::<$Layer, $E, _, _>($name, $prefix, $tolerance, |torch, dev, layer| {
+        case::<$Layer, $E, _, _>(&open(), $name, $prefix, $tolerance, |torch, dev, layer| {
             let x: Tensor<$X, $E, Cpu> = torch.tensor(dev, concat!($name, ".x"));
             (layer.forward(x.leaky_trace()), move |g: &Gradients<$E, Cpu>| vec![("x", g.get(&x).as_vec())])
         })
@@ -178,7 +51,7 @@ simple! {
 
 #[test]
 fn cross_attention_with_padding() {
-    case::<nn::MultiHeadAttention<8, 2>, f64, _, _>("cross_attention", "", 1e-13, |torch, dev, layer| {
+    case::<nn::MultiHeadAttention<8, 2>, f64, _, _>(&open(), "cross_attention", "", 1e-13, |torch, dev, layer| {
         let x: Tensor<Rank3<2, 5, 8>, f64, Cpu> = torch.tensor(dev, "cross_attention.x");
         let memory: Tensor<Rank3<2, 3, 8>, f64, Cpu> = torch.tensor(dev, "cross_attention.memory");
         let padding = torch.bytes("cross_attention.padding").into_iter().map(|b| b == 1).collect();
@@ -190,7 +63,7 @@ fn cross_attention_with_padding() {
 
 #[test]
 fn embedding() {
-    case::<nn::Embedding<7, 4>, f64, _, _>("embedding", "", 1e-15, |torch, dev, layer| {
+    case::<nn::Embedding<7, 4>, f64, _, _>(&open(), "embedding", "", 1e-15, |torch, dev, layer| {
         let x: Tensor<Rank2<2, 5>, usize, Cpu> = torch.indices(dev, "embedding.x");
         (layer.forward(x.put_tape(OwnedTape::default())), |_: &Gradients<f64, Cpu>| vec![])
     });
@@ -198,7 +71,7 @@ fn embedding() {
 
 #[test]
 fn cross_entropy() {
-    let (torch, dev) = (Torch::open(), Cpu::default());
+    let (torch, dev) = (open(), Cpu::default());
     let x: Tensor<Rank3<2, 3, 6>, f64, Cpu> = torch.tensor(&dev, "cross_entropy.x");
     let loss = nn::cross_entropy(x.leaky_trace(), torch.indices::<Rank2<2, 3>>(&dev, "cross_entropy.targets"));
     assert_near("loss", &loss.as_vec(), &torch.floats("cross_entropy.y"), 1e-14);

@@ -33,7 +33,7 @@ pub enum Activation {
 
 impl Activation {
     /// Whether the derivative cannot be told from the function's value.
-    pub(super) fn needs_its_input(self) -> bool {
+    pub(crate) fn needs_its_input(self) -> bool {
         matches!(self, Self::Gelu | Self::Silu)
     }
 }
@@ -124,25 +124,50 @@ pub(super) fn add_slopes<E: Scalar>(f: Activation, sum: &mut [E], gradient: &[E]
     });
 }
 
-/// [`add_slopes`], after which every `x` is its function: both come from the same exponential.
-pub(super) fn add_slopes_and_apply<E: Scalar>(f: Activation, sum: &mut [E], gradient: &[E], x: &mut [E]) {
+/// [`add_slopes`], and writes the function of every `x` to `to`: both come from the same exponential.
+pub(super) fn add_slopes_and_apply_to<E: Scalar>(
+    f: Activation,
+    sum: &mut [E],
+    gradient: &[E],
+    x: &[E],
+    to: &mut [MaybeUninit<E>],
+) {
+    assert!(sum.len() == x.len() && gradient.len() == x.len() && to.len() == x.len());
     let piece = piece(x.len());
-    let pieces = sum.par_chunks_mut(piece).zip(gradient.par_chunks(piece)).zip(x.par_chunks_mut(piece));
-    pieces.for_each(|((sum, gradient), x)| match f {
-        Activation::Identity => add_scaled::<E, Identity>(sum, gradient, x),
-        Activation::Gelu => add_scaled_and_replace::<E, Gelu>(sum, gradient, x),
-        Activation::Relu => add_scaled_and_replace::<E, Relu>(sum, gradient, x),
-        Activation::Silu => add_scaled_and_replace::<E, Silu>(sum, gradient, x),
+    let pieces = sum.par_chunks_mut(piece).zip(gradient.par_chunks(piece)).zip(x.par_chunks(piece));
+    pieces.zip(to.par_chunks_mut(piece)).for_each(|(((sum, gradient), x), to)| match f {
+        Activation::Identity => add_scaled_and_write::<E, Identity>(sum, gradient, x, to),
+        Activation::Gelu => add_scaled_and_write::<E, Gelu>(sum, gradient, x, to),
+        Activation::Relu => add_scaled_and_write::<E, Relu>(sum, gradient, x, to),
+        Activation::Silu => add_scaled_and_write::<E, Silu>(sum, gradient, x, to),
+    });
+}
+
+/// [`scale_by_slopes`], and writes the function of every `x` to `to`.
+pub(super) fn scale_by_slopes_and_apply_to<E: Scalar>(
+    f: Activation,
+    gradient: &mut [E],
+    x: &[E],
+    to: &mut [MaybeUninit<E>],
+) {
+    assert!(gradient.len() == x.len() && to.len() == x.len());
+    let piece = piece(x.len());
+    let pieces = gradient.par_chunks_mut(piece).zip(x.par_chunks(piece)).zip(to.par_chunks_mut(piece));
+    pieces.for_each(|((gradient, x), to)| match f {
+        Activation::Identity => scale_and_write::<E, Identity>(gradient, x, to),
+        Activation::Gelu => scale_and_write::<E, Gelu>(gradient, x, to),
+        Activation::Relu => scale_and_write::<E, Relu>(gradient, x, to),
+        Activation::Silu => scale_and_write::<E, Silu>(gradient, x, to),
     });
 }
 
 /// An activation function as a type, so that the loops over it are compiled one by one.
-trait Curve {
+pub(super) trait Curve {
     /// The function and its derivative; what a caller does not use is not computed.
     fn at<E: Scalar, const FMA: bool>(x: E) -> (E, E);
 }
 
-struct Identity;
+pub(super) struct Identity;
 impl Curve for Identity {
     #[inline(always)]
     fn at<E: Scalar, const FMA: bool>(x: E) -> (E, E) {
@@ -150,7 +175,7 @@ impl Curve for Identity {
     }
 }
 
-struct Gelu;
+pub(super) struct Gelu;
 impl Curve for Gelu {
     #[inline(always)]
     fn at<E: Scalar, const FMA: bool>(x: E) -> (E, E) {
@@ -160,7 +185,7 @@ impl Curve for Gelu {
     }
 }
 
-struct Relu;
+pub(super) struct Relu;
 impl Curve for Relu {
     // Written so that not-a-number stays one.
     #[inline(always)]
@@ -170,7 +195,7 @@ impl Curve for Relu {
     }
 }
 
-struct Silu;
+pub(super) struct Silu;
 impl Curve for Silu {
     #[inline(always)]
     fn at<E: Scalar, const FMA: bool>(x: E) -> (E, E) {
@@ -204,11 +229,19 @@ vectorised! {
         }
     }
 
-    fn add_scaled_and_replace<E, C: Curve>(sum: &mut [E], gradient: &[E], x: &mut [E]) {
-        for ((sum, gradient), x) in sum.iter_mut().zip(gradient).zip(x) {
+    fn add_scaled_and_write<E, C: Curve>(sum: &mut [E], gradient: &[E], x: &[E], to: &mut [MaybeUninit<E>]) {
+        for (((sum, gradient), x), to) in sum.iter_mut().zip(gradient).zip(x).zip(to) {
             let (value, slope) = C::at::<E, FMA>(*x);
             *sum += *gradient * slope;
-            *x = value;
+            to.write(value);
+        }
+    }
+
+    fn scale_and_write<E, C: Curve>(gradient: &mut [E], x: &[E], to: &mut [MaybeUninit<E>]) {
+        for ((gradient, x), to) in gradient.iter_mut().zip(x).zip(to) {
+            let (value, slope) = C::at::<E, FMA>(*x);
+            *gradient *= slope;
+            to.write(value);
         }
     }
 }

@@ -100,15 +100,19 @@ macro_rules! layer {
                 let mut bias = None;
                 $( bias = Some(self.$bias.clone().try_reshape_like(&(M,))?); )?
                 let weight = self.weight.clone().try_reshape_like(&(M,))?;
-                // Not `powi` with a negative power, which rounds more than once.
-                let epsilon = if X < 0 { 1.0 / 10f64.powi(-X) } else { 10f64.powi(X) };
-                normalise(Norm { weight, bias, epsilon }, rows, x)
+                normalise(Norm { weight, bias, epsilon: epsilon(X) }, rows, x)
             }
         }
     };
 }
 layer! { LayerNorm, bias }
 layer! { RmsNorm }
+
+/// Ten to the power of `exponent`.
+pub(super) fn epsilon(exponent: i32) -> f64 {
+    // Not `powi` with a negative power, which rounds more than once.
+    if exponent < 0 { 1.0 / 10f64.powi(-exponent) } else { 10f64.powi(exponent) }
+}
 
 fn normalise<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     norm: Norm<E, D>,

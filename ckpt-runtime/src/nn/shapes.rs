@@ -1,6 +1,6 @@
 //! Shapes whose last dimension counts features.
 
-use dfdx::shapes::{Const, Dim, Shape};
+use dfdx::shapes::{Const, ConstDim, Dim, Shape};
 
 /// A dimension that may be `N`: the constant, or one known as the program runs.
 pub trait Fits<const N: usize>: Dim {}
@@ -35,6 +35,25 @@ features! {
     A 0; 1;
     A 0, B 1; 2;
     A 0, B 1, C 2; 3;
+}
+
+/// An equal share of `N` channels that `GROUPS` groups have, as a dimension: `N / GROUPS`.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Share<const N: usize, const GROUPS: usize>;
+
+impl<const N: usize, const GROUPS: usize> Dim for Share<N, GROUPS> {
+    fn size(&self) -> usize {
+        Self::SIZE
+    }
+
+    fn from_size(size: usize) -> Option<Self> {
+        (size == Self::SIZE).then_some(Self)
+    }
+}
+
+impl<const N: usize, const GROUPS: usize> ConstDim for Share<N, GROUPS> {
+    // Layers refuse 0 groups with a message of their own.
+    const SIZE: usize = if GROUPS == 0 { 0 } else { N / GROUPS };
 }
 
 /// The number of rows in a shape of `layer`'s input.

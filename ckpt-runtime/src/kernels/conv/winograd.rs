@@ -1,0 +1,571 @@
+//! 3×3 convolutions by Winograd's minimal filtering: 36 products of matrices with a row for each tile of
+//! 4×4 output pixels, where there would be 9 with a row for each pixel, a quarter of the work.
+//!
+//! Weights are transformed for as many output channels at a time as take some megabytes, tiles for
+//! as many as stay near in the cache. Where there are few tiles and many channels, all tiles are
+//! transformed once, and threads share the output channels.
+
+use std::mem::MaybeUninit;
+
+use rayon::prelude::*;
+
+use super::super::{
+    buffer::written,
+    images::Extent,
+    product::{Matrix, Target, Threads},
+    scalar::Scalar,
+};
+use super::{
+    geometry::Geometry,
+    transforms::{
+        KERNEL, LANES, SIDE, STEP, Square, along_both, of_input, of_kernel, of_output, to_kernel, to_output, zeros,
+    },
+    workers::{Shared, share},
+};
+
+/// Products of a tile.
+const PRODUCTS: usize = SIDE * SIDE;
+
+/// Taps of a kernel.
+const TAPS: usize = KERNEL * KERNEL;
+
+/// Channels below which a transform costs more than it saves.
+const FEWEST: usize = 16;
+
+/// Elements of transformed weights that are held at a time.
+const WEIGHTS: usize = 3 << 20;
+
+/// Tiles that go from the transform of the input to that of the output at a time.
+const CHUNK: usize = 48;
+
+/// The same where there are few channels.
+const LONG_CHUNK: usize = 128;
+
+/// Elements of all tiles of the input up to which they are transformed once and held.
+const FEW: usize = 40 << 10;
+
+/// Output channels of a thread's panel where they are.
+const PANEL: usize = 64;
+
+/// Tiles that a thread transforms at a time where all are held.
+const SOME: usize = 8;
+
+/// Whether a convolution can be computed so, and gains by it.
+pub(super) fn suits<E>(geometry: &Geometry) -> bool {
+    let conv = &geometry.conv;
+    size_of::<E>() == size_of::<f32>()
+        && !conv.exact
+        && (conv.kernel, conv.stride, conv.dilation, conv.groups) == (KERNEL, 1, 1, 1)
+        && conv.inputs.min(conv.outputs) >= FEWEST
+        && geometry.output.height.min(geometry.output.width) > 2
+        && geometry.input.height.min(geometry.input.width) > 2
+}
+
+/// 36 matrices behind one another, with a cache line between them: they would meet in the same sets
+/// of the cache otherwise. Their columns are channels, rounded up to whole [`Lanes`].
+#[derive(Clone, Copy)]
+struct Planes<E> {
+    at: Shared<E>,
+    rows: usize,
+    columns: usize,
+}
+
+impl<E: Scalar> Planes<E> {
+    /// Elements of planes of so many rows and columns.
+    const fn len(rows: usize, columns: usize) -> usize {
+        PRODUCTS * Self::stride_of(rows, columns)
+    }
+
+    const fn stride_of(rows: usize, columns: usize) -> usize {
+        rows * columns + LANES
+    }
+
+    /// # Safety
+    /// `at` must be valid for [`len`](Self::len) elements as long as this or a copy is used. No row is
+    /// written through it while another thread looks at that row, nor read before it is written.
+    unsafe fn new(at: Shared<E>, rows: usize, columns: usize) -> Self {
+        assert!(columns.is_multiple_of(LANES), "whole lanes");
+        Self { at, rows, columns }
+    }
+
+    /// The same planes in a slice of scratch.
+    ///
+    /// # Safety
+    /// As [`new`](Self::new), for as long as the slice is borrowed.
+    unsafe fn within(scratch: &mut [MaybeUninit<E>], rows: usize, columns: usize) -> Self {
+        assert!(scratch.len() >= Self::len(rows, columns), "planes beyond their scratch");
+        // SAFETY: the slice is as long, and the rest is the caller's.
+        unsafe { Self::new(Shared::fresh(scratch), rows, columns) }
+    }
+
+    /// Where a row's channels from `column` on lie in a plane.
+    #[inline(always)]
+    fn place(&self, plane: usize, row: usize, column: usize) -> *mut [E; LANES] {
+        debug_assert!(plane < PRODUCTS && row < self.rows && column + LANES <= self.columns);
+        // SAFETY: it is within the elements that `new` has been promised.
+        unsafe { self.at.at(plane * Self::stride_of(self.rows, self.columns) + row * self.columns + column).cast() }
+    }
+
+    /// Rows of a plane; `inner` of their columns.
+    ///
+    /// # Safety
+    /// They must have been written.
+    unsafe fn matrix<'a>(&self, plane: usize, count: usize, first_column: usize, inner: usize) -> Matrix<'a, E> {
+        assert!(count <= self.rows && first_column + inner <= self.columns, "a matrix beyond its plane");
+        if count == 0 || inner == 0 {
+            return Matrix::new(&[], count, inner);
+        }
+        // SAFETY: the rows lie in the plane, and the caller says that they are written.
+        let rows = unsafe {
+            let len = (count - 1) * self.columns + inner;
+            std::slice::from_raw_parts(self.place(plane, 0, 0).cast::<E>().add(first_column), len)
+        };
+        Matrix::strided(rows, count, inner, self.columns)
+    }
+
+    /// The first rows of a plane as the place for a product.
+    ///
+    /// # Safety
+    /// Nobody else may look at them, and they must have been written where `initialised` says so.
+    unsafe fn target<'a>(&self, plane: usize, count: usize, initialised: bool) -> Target<'a, E> {
+        assert!(count <= self.rows, "a target beyond its plane");
+        // SAFETY: the rows lie in the plane, and the rest is the caller's.
+        unsafe { Target::shared(self.place(plane, 0, 0).cast(), initialised, count, self.columns, self.columns) }
+    }
+}
+
+/// Images, cut into tiles that step over their pixels by four.
+#[derive(Clone, Copy)]
+struct Tiles<'a, E> {
+    from: &'a [E],
+    extent: Extent,
+    /// Zeros before the first row and column; fewer than none where pixels are passed over.
+    padding: isize,
+    /// Tiles along a column and a row of an image.
+    counts: [usize; 2],
+}
+
+impl<E> Tiles<'_, E> {
+    /// All tiles.
+    fn count(&self) -> usize {
+        self.extent.images * self.counts[0] * self.counts[1]
+    }
+
+    /// The image of a tile, and its first row and column.
+    #[inline(always)]
+    fn origin(&self, tile: usize) -> (usize, isize, isize) {
+        let [down, along] = self.counts;
+        let (row, column) = (tile / along, tile % along);
+        let at = |i: usize| (i * STEP) as isize - self.padding;
+        (row / down, at(row % down), at(column))
+    }
+
+    /// Where a pixel of an image begins; `None` beyond the image.
+    #[inline(always)]
+    fn pixel(&self, image: usize, y: isize, x: isize) -> Option<usize> {
+        let Extent { height, width, channels, .. } = self.extent;
+        let inside = y >= 0 && x >= 0 && y < height as isize && x < width as isize;
+        inside.then(|| ((image * height + y as usize) * width + x as usize) * channels)
+    }
+
+    fn lanes(&self) -> usize {
+        self.extent.channels.next_multiple_of(LANES)
+    }
+}
+
+/// Some channels of a square of pixels.
+#[inline(always)]
+fn load<E: Scalar, const N: usize>(
+    tiles: &Tiles<'_, E>,
+    origin: (usize, isize, isize),
+    channel: usize,
+) -> Square<E, N> {
+    let mut square = zeros::<E, N>();
+    let count = LANES.min(tiles.extent.channels - channel);
+    for (i, row) in square.iter_mut().enumerate() {
+        for (j, lanes) in row.iter_mut().enumerate() {
+            let Some(at) = tiles.pixel(origin.0, origin.1 + i as isize, origin.2 + j as isize) else { continue };
+            if count == LANES {
+                lanes.copy_from_slice(&tiles.from[at + channel..][..LANES]);
+            } else {
+                lanes[..count].copy_from_slice(&tiles.from[at + channel..][..count]);
+            }
+        }
+    }
+    square
+}
+
+vectorised! {
+    /// Transforms the tiles `first..end` of an input to the rows of `to` from `row` on.
+    fn transform_input<E>(tiles: &Tiles<'_, E>, first: usize, end: usize, to: &Planes<E>, row: usize) {
+        for tile in first..end {
+            let origin = tiles.origin(tile);
+            for channel in (0..to.columns).step_by(LANES) {
+                let mut square = zeros::<E, SIDE>();
+                along_both(&load::<E, SIDE>(tiles, origin, channel), &mut square, of_input::<E, FMA>);
+                store(&square, to, row + tile - first, channel);
+            }
+        }
+    }
+
+    /// The same for an output's gradient.
+    fn transform_output_gradient<E>(tiles: &Tiles<'_, E>, first: usize, end: usize, to: &Planes<E>, row: usize) {
+        for tile in first..end {
+            let origin = tiles.origin(tile);
+            for channel in (0..to.columns).step_by(LANES) {
+                let mut square = zeros::<E, SIDE>();
+                along_both(&load::<E, STEP>(tiles, origin, channel), &mut square, of_output::<E, FMA>);
+                store(&square, to, row + tile - first, channel);
+            }
+        }
+    }
+
+    /// Transforms the products of the tiles `first..end`, which are the rows of `from`, and writes them
+    /// to their pixels, channels `first_channel` on.
+    fn transform_products<E>(from: &Planes<E>, first: usize, end: usize, to: &Writing<'_, E>, first_channel: usize) {
+        let Extent { height, width, channels, .. } = to.tiles.extent;
+        for tile in first..end {
+            let (image, top, left) = to.tiles.origin(tile);
+            let (rows, columns) = (STEP.min(height - top as usize), STEP.min(width - left as usize));
+            for column in (0..from.columns).step_by(LANES) {
+                let channel = first_channel + column;
+                if channel >= channels {
+                    break;
+                }
+                let mut products = zeros::<E, SIDE>();
+                for (plane, lanes) in products.iter_mut().flatten().enumerate() {
+                    // SAFETY: the caller has written these rows, by products.
+                    *lanes = unsafe { *from.place(plane, tile - first, column) };
+                }
+                let mut square = zeros::<E, STEP>();
+                along_both(&products, &mut square, to_output::<E, FMA>);
+                let count = LANES.min(channels - channel);
+                let bias = to.bias.map(|bias| &bias[channel..][..count]);
+                for (i, row) in square.iter().take(rows).enumerate() {
+                    for (j, lanes) in row.iter().take(columns).enumerate() {
+                        let pixel = (image * height + top as usize + i) * width + left as usize + j;
+                        // SAFETY: the pixel and its channels are the output's, and this tile's
+                        // alone; with `sum` they have been written before.
+                        unsafe {
+                            let to_pixel = to.to.at(pixel * channels + channel);
+                            // A count known to the compiler, for all but the last channels.
+                            if count == LANES {
+                                put(to_pixel, lanes, LANES, to.sum, bias);
+                            } else {
+                                put(to_pixel, lanes, count, to.sum, bias);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Transforms the kernels of the rows `first..end`: those of their columns from `first_column` on, as
+    /// many as `to` has.
+    fn transform_kernels<E>(kernels: &Kernels<'_, E>, first: usize, end: usize, first_column: usize, to: &Planes<E>) {
+        for row in first..end {
+            for column in (0..to.columns).step_by(LANES) {
+                let mut square = zeros::<E, KERNEL>();
+                let count = LANES.min(kernels.columns.saturating_sub(first_column + column));
+                for lane in 0..count {
+                    let from = kernels.of(row, first_column + column + lane);
+                    for tap in 0..TAPS {
+                        let to = if kernels.turned { TAPS - 1 - tap } else { tap };
+                        square[to / KERNEL][to % KERNEL][lane] = from[tap];
+                    }
+                }
+                let mut transformed = zeros::<E, SIDE>();
+                along_both(&square, &mut transformed, of_kernel::<E, FMA>);
+                store(&transformed, to, row, column);
+            }
+        }
+    }
+
+    /// Transforms gradients of transformed kernels, the rows `first..end` of `from`, and adds them to
+    /// those of the kernels of outputs from `first_output + first` on.
+    fn transform_kernel_gradients<E>(from: &Planes<E>, first: usize, end: usize, inputs: usize, to: Shared<E>, first_output: usize) {
+        for row in first..end {
+            for column in (0..inputs).step_by(LANES) {
+                let mut square = zeros::<E, SIDE>();
+                for (plane, lanes) in square.iter_mut().flatten().enumerate() {
+                    // SAFETY: the caller has written these rows, by products.
+                    *lanes = unsafe { *from.place(plane, row, column) };
+                }
+                let mut kernels = zeros::<E, KERNEL>();
+                along_both(&square, &mut kernels, to_kernel::<E, FMA>);
+                let count = LANES.min(inputs - column);
+                let start = ((first_output + row) * inputs + column) * TAPS;
+                // SAFETY: they are weights of this row's output, which is this thread's alone.
+                let to = unsafe { std::slice::from_raw_parts_mut(to.at(start), count * TAPS) };
+                for (lane, to) in to.chunks_exact_mut(TAPS).enumerate() {
+                    for (tap, to) in to.iter_mut().enumerate() {
+                        *to += kernels[tap / KERNEL][tap % KERNEL][lane];
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Writes a transformed square to its place in each plane.
+#[inline(always)]
+fn store<E: Scalar>(square: &Square<E, SIDE>, to: &Planes<E>, row: usize, column: usize) {
+    for (plane, lanes) in square.iter().flatten().enumerate() {
+        // SAFETY: `Planes::new` has been promised that the row is this thread's.
+        unsafe { *to.place(plane, row, column) = *lanes };
+    }
+}
+
+/// Writes or adds some channels of a pixel.
+///
+/// # Safety
+/// `to` must be valid for `count` elements, written before where they are added to.
+#[inline(always)]
+unsafe fn put<E: Scalar>(to: *mut E, lanes: &[E; LANES], count: usize, sum: bool, bias: Option<&[E]>) {
+    for i in 0..count {
+        // SAFETY: the caller's.
+        unsafe {
+            let value = match bias {
+                _ if sum => *to.add(i) + lanes[i],
+                Some(bias) => bias[i] + lanes[i],
+                None => lanes[i],
+            };
+            to.add(i).write(value);
+        }
+    }
+}
+
+/// Weights as a matrix of kernels.
+#[derive(Clone, Copy)]
+struct Kernels<'a, E> {
+    weight: &'a [E],
+    rows: usize,
+    columns: usize,
+    /// Whether rows are inputs, and columns outputs; else the other way round.
+    by_input: bool,
+    /// Whether the kernels are turned by half a circle, as the gradient of the input has them.
+    turned: bool,
+}
+
+impl<E> Kernels<'_, E> {
+    #[inline(always)]
+    fn of(&self, row: usize, column: usize) -> &[E] {
+        let kernel = if self.by_input { column * self.rows + row } else { row * self.columns + column };
+        &self.weight[kernel * TAPS..][..TAPS]
+    }
+}
+
+/// Where an output goes.
+#[derive(Clone, Copy)]
+struct Writing<'a, E> {
+    to: Shared<E>,
+    /// The output's, which have no padding.
+    tiles: Tiles<'a, E>,
+    sum: bool,
+    bias: Option<&'a [E]>,
+}
+
+/// The output.
+pub(super) fn forward<E: Scalar>(geometry: &Geometry, x: &[E], weight: &[E], bias: Option<&[E]>) -> Vec<E> {
+    let Geometry { conv, input, output } = *geometry;
+    let kernels = Kernels { weight, rows: conv.inputs, columns: conv.outputs, by_input: true, turned: false };
+    // SAFETY: `convolve` writes every pixel.
+    unsafe {
+        written(output.elements(), |y| {
+            convolve(x, [input, output], conv.padding as isize, &kernels, Shared::fresh(y), false, bias);
+        })
+    }
+}
+
+/// The input's gradient, added to `sum` where there is one, or to `bias` in every pixel.
+pub(super) fn input_gradient<E: Scalar>(
+    geometry: &Geometry,
+    dy: &[E],
+    weight: &[E],
+    bias: Option<&[E]>,
+    sum: Option<&mut [E]>,
+) -> Option<Vec<E>> {
+    let Geometry { conv, input, output } = *geometry;
+    let kernels = Kernels { weight, rows: conv.outputs, columns: conv.inputs, by_input: false, turned: true };
+    let padding = (KERNEL - 1) as isize - conv.padding as isize;
+    if let Some(sum) = sum {
+        assert_eq!(sum.len(), input.elements(), "the input's gradient of a convolution");
+        // SAFETY: it is borrowed, and initialised.
+        unsafe { convolve(dy, [output, input], padding, &kernels, Shared::new(sum), true, None) };
+        return None;
+    }
+    // SAFETY: `convolve` writes every pixel.
+    Some(unsafe {
+        written(input.elements(), |dx| {
+            convolve(dy, [output, input], padding, &kernels, Shared::fresh(dx), false, bias);
+        })
+    })
+}
+
+/// Writes a convolution of `x` to every pixel of `to`, or adds it where `sum` says so.
+///
+/// # Safety
+/// `to` must be valid for the elements of the second extent, which nobody else looks at, and
+/// initialised where it is added to.
+unsafe fn convolve<E: Scalar>(
+    x: &[E],
+    [from, extent]: [Extent; 2],
+    padding: isize,
+    kernels: &Kernels<'_, E>,
+    to: Shared<E>,
+    sum: bool,
+    bias: Option<&[E]>,
+) {
+    assert_eq!(x.len(), from.elements(), "the input of a convolution");
+    assert_eq!(kernels.weight.len(), kernels.rows * kernels.columns * TAPS, "the weight of a convolution");
+    let counts = [extent.height.div_ceil(STEP), extent.width.div_ceil(STEP)];
+    let tiles = Tiles { from: x, extent: from, padding, counts };
+    let writing = Writing { to, tiles: Tiles { from: &[], extent, padding: 0, counts }, sum, bias };
+    if tiles.count() * tiles.lanes() <= FEW && kernels.columns >= 2 * PANEL {
+        by_panels(&tiles, kernels, &writing);
+    } else {
+        by_tiles(&tiles, kernels, &writing);
+    }
+}
+
+/// Multiplies the tiles in the first `count` rows of `tiles` by kernels.
+///
+/// # Safety
+/// The rows, and all of `kernels`, must have been written, and `to` be this thread's.
+unsafe fn multiply<E: Scalar>(tiles: &Planes<E>, kernels: &Planes<E>, count: usize, to: &Planes<E>) {
+    for plane in 0..PRODUCTS {
+        // SAFETY: the caller's.
+        unsafe {
+            let (a, b) =
+                (tiles.matrix(plane, count, 0, kernels.rows), kernels.matrix(plane, kernels.rows, 0, kernels.columns));
+            to.target(plane, count, false).set(a, b, Threads::One);
+        }
+    }
+}
+
+/// Chunks of tiles, for one group of output channels after the other.
+fn by_tiles<E: Scalar>(tiles: &Tiles<'_, E>, kernels: &Kernels<'_, E>, writing: &Writing<'_, E>) {
+    let (count, lanes) = (tiles.count(), tiles.lanes());
+    let panels = (PRODUCTS * kernels.rows * kernels.columns).div_ceil(WEIGHTS);
+    let panel = kernels.columns.div_ceil(panels).next_multiple_of(LANES);
+    let chunk = if lanes <= 32 { LONG_CHUNK } else { CHUNK }.min(count.div_ceil(16).next_multiple_of(LANES));
+    let mut transformed = Vec::with_capacity(Planes::<E>::len(kernels.rows, panel));
+    let len = Planes::<E>::len(chunk, lanes).next_multiple_of(LANES);
+    for first in (0..kernels.columns).step_by(panel) {
+        let width = panel.min(kernels.columns - first).next_multiple_of(LANES);
+        // SAFETY: rows are written by one item each, and read when all are.
+        let u = unsafe { Planes::within(transformed.spare_capacity_mut(), kernels.rows, width) };
+        (0..kernels.rows.div_ceil(SOME)).into_par_iter().for_each(|i| {
+            transform_kernels(kernels, i * SOME, kernels.rows.min((i + 1) * SOME), first, &u);
+        });
+        let items = (0..count.div_ceil(chunk)).into_par_iter();
+        share(items, len + Planes::<E>::len(chunk, width), |scratch, i| {
+            let (start, end) = (i * chunk, count.min((i + 1) * chunk));
+            let (v, products) = scratch.split_at_mut(len);
+            // SAFETY: both are this item's. What is read has been written: the tiles' rows by the
+            // transform, the kernels' above, the products' by `multiply`.
+            unsafe {
+                let (v, products) = (Planes::within(v, chunk, lanes), Planes::within(products, chunk, width));
+                transform_input(tiles, start, end, &v, 0);
+                multiply(&v, &u, end - start, &products);
+                transform_products(&products, start, end, writing, first);
+            }
+        });
+    }
+}
+
+/// All tiles, for panels of output channels.
+fn by_panels<E: Scalar>(tiles: &Tiles<'_, E>, kernels: &Kernels<'_, E>, writing: &Writing<'_, E>) {
+    let (count, lanes) = (tiles.count(), tiles.lanes());
+    let mut transformed = Vec::with_capacity(Planes::<E>::len(count, lanes));
+    // SAFETY: rows are written by one item each, and read when all are.
+    let v = unsafe { Planes::within(transformed.spare_capacity_mut(), count, lanes) };
+    (0..count.div_ceil(SOME)).into_par_iter().for_each(|i| {
+        transform_input(tiles, i * SOME, count.min((i + 1) * SOME), &v, i * SOME);
+    });
+    let len = Planes::<E>::len(kernels.rows, PANEL).next_multiple_of(LANES);
+    let items = (0..kernels.columns.div_ceil(PANEL)).into_par_iter();
+    share(items, len + Planes::<E>::len(count, PANEL), |scratch, i| {
+        let first = i * PANEL;
+        let width = PANEL.min(kernels.columns - first).next_multiple_of(LANES);
+        let (u, products) = scratch.split_at_mut(len);
+        // SAFETY: both are this item's, and the tiles are not written any more. What is read has been
+        // written: the kernels' rows by the transform, the products' by `multiply`.
+        unsafe {
+            let (u, products) = (Planes::within(u, kernels.rows, width), Planes::within(products, count, width));
+            transform_kernels(kernels, 0, kernels.rows, first, &u);
+            multiply(&v, &u, count, &products);
+            transform_products(&products, 0, count, writing, first);
+        }
+    });
+}
+
+/// Elements of all tiles of both sides up to which they are transformed once and held.
+const FEW_OF_BOTH: usize = 80 << 10;
+
+/// Elements of a chunk of tiles of both sides.
+const CHUNK_OF_BOTH: usize = 1 << 16;
+
+/// Adds the weight's gradient to `dw`.
+pub(super) fn weight_gradient<E: Scalar>(geometry: &Geometry, x: &[E], dy: &[E], dw: &mut [E]) {
+    let Geometry { conv, input, output } = *geometry;
+    assert_eq!((x.len(), dy.len()), (input.elements(), output.elements()), "images of a convolution");
+    assert_eq!(dw.len(), conv.inputs * conv.outputs * TAPS, "the weight's gradient of a convolution");
+    let counts = [output.height.div_ceil(STEP), output.width.div_ceil(STEP)];
+    let inputs = Tiles { from: x, extent: input, padding: conv.padding as isize, counts };
+    let outputs = Tiles { from: dy, extent: output, padding: 0, counts };
+    let (count, both) = (inputs.count(), inputs.lanes() + outputs.lanes());
+    let few = count * both <= FEW_OF_BOTH;
+    let chunk = if few { count } else { (CHUNK_OF_BOTH / both / LANES * LANES).clamp(32, 128).min(count) };
+    let mut transformed =
+        Vec::with_capacity(Planes::<E>::len(chunk, inputs.lanes()) + Planes::<E>::len(chunk, outputs.lanes()));
+    let (v, z) = transformed.spare_capacity_mut().split_at_mut(Planes::<E>::len(chunk, inputs.lanes()));
+    // SAFETY: rows are written by one item each, and read when all are.
+    let (v, z) = unsafe { (Planes::within(v, chunk, inputs.lanes()), Planes::within(z, chunk, outputs.lanes())) };
+    let transform = |first: usize, end: usize| {
+        (0..(end - first).div_ceil(SOME)).into_par_iter().for_each(|i| {
+            let (start, end) = (first + i * SOME, end.min(first + (i + 1) * SOME));
+            transform_input(&inputs, start, end, &v, i * SOME);
+            transform_output_gradient(&outputs, start, end, &z, i * SOME);
+        });
+    };
+    let to = Shared::new(dw);
+    // SAFETY: rows of outputs `first..first + rows`, which `transform` has written, times all tiles.
+    let product = |du: &Planes<E>, plane: usize, first: usize, tiles: usize, add: bool| unsafe {
+        let a = z.matrix(plane, tiles, first, du.rows).transposed();
+        let target = du.target(plane, du.rows, add);
+        let b = v.matrix(plane, tiles, 0, du.columns);
+        if add { target.add(a, b, Threads::One) } else { target.set(a, b, Threads::One) }
+    };
+    if few {
+        transform(0, count);
+        let panel = PANEL.min(conv.outputs.div_ceil(2));
+        let items = (0..conv.outputs.div_ceil(panel)).into_par_iter();
+        share(items, Planes::<E>::len(panel, inputs.lanes()), |scratch, i| {
+            let first = i * panel;
+            let rows = panel.min(conv.outputs - first);
+            // SAFETY: it is this item's, and read when the products have written it.
+            let du = unsafe { Planes::within(scratch, rows, inputs.lanes()) };
+            (0..PRODUCTS).for_each(|plane| product(&du, plane, first, count, false));
+            transform_kernel_gradients(&du, 0, rows, conv.inputs, to, first);
+        });
+        return;
+    }
+    let panels = (PRODUCTS * conv.outputs * inputs.lanes()).div_ceil(WEIGHTS);
+    let panel = conv.outputs.div_ceil(panels);
+    let mut sums = Vec::with_capacity(Planes::<E>::len(panel, inputs.lanes()));
+    for first in (0..conv.outputs).step_by(panel) {
+        let rows = panel.min(conv.outputs - first);
+        // SAFETY: a plane is written by one item at a time, and read when the products have written it.
+        let du = unsafe { Planes::within(sums.spare_capacity_mut(), rows, inputs.lanes()) };
+        for start in (0..count).step_by(chunk) {
+            let end = count.min(start + chunk);
+            transform(start, end);
+            (0..PRODUCTS).into_par_iter().for_each(|plane| product(&du, plane, first, end - start, start > 0));
+        }
+        (0..rows.div_ceil(SOME)).into_par_iter().for_each(|i| {
+            transform_kernel_gradients(&du, i * SOME, rows.min((i + 1) * SOME), conv.inputs, to, first);
+        });
+    }
+}
