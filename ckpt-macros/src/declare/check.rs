@@ -19,7 +19,10 @@ pub fn check(d: &Declaration, findings: &mut Findings) {
     policies(d, findings);
     layers(d, findings);
     if d.options.custom_forward {
-        marks_of_a_custom_forward(d, findings);
+        // Of a forward that is neither nobody knows what marks its fields should have.
+        if !d.options.forward_unread {
+            marks_of_a_custom_forward(d, findings);
+        }
     } else {
         inert_fields(d, findings);
         something_marked(d, findings);
@@ -102,7 +105,8 @@ fn layers(d: &Declaration, findings: &mut Findings) {
     }
 }
 
-fn not_a_layer(ty: &Type) -> Option<&'static str> {
+/// What a field whose type is known to be no layer's is marked instead.
+pub fn not_a_layer(ty: &Type) -> Option<&'static str> {
     const NUMBERS: &[&str] =
         &["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64"];
     const OTHERS: &[&str] = &[
