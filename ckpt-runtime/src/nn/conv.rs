@@ -50,7 +50,7 @@ pub type ConvWeight<const I: usize, const O: usize, const K: usize, const GROUPS
 /// 1509.09308; points 0, ±1/√2, ±√2, ∞), with a quarter of the multiplications. At 512 channels its
 /// output is off by 2·10⁻⁶ of the root mean square, and by 1.5·10⁻⁵ at most, against `f64`; the
 /// gradients of a whole ResNet-50's first layers move by about 10⁻³ (PyTorch's `f32`: 2.5·10⁻⁴).
-/// [`Exact`] is the way out. `f64` is never transformed.
+/// [`Exact`](super::Exact) is the way out. `f64` is never transformed.
 ///
 /// ```
 /// use ckpt_runtime::{nn, prelude::*};
