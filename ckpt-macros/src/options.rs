@@ -189,6 +189,17 @@ impl Options {
                     skip_value(input)?;
                 } else {
                     options.read(&word, &text, words, input, findings)?;
+                    if input.peek(Token![=]) {
+                        let how =
+                            if text == "verify" { "`verify`, or `verify(tolerance = 1e-5)`" } else { "the word alone" };
+                        findings.push(
+                            codes::SYNTAX,
+                            &word,
+                            format!("`{text}` takes no value"),
+                            format!("write {how}, or leave it out"),
+                        );
+                        skip_value(input)?;
+                    }
                 }
                 seen.push(word);
             }
