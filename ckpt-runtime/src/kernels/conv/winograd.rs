@@ -15,6 +15,7 @@ use super::super::{
     parts::{PARTS, add_in_order, rows_of_part},
     product::{Matrix, Target, Threads},
     scalar::Scalar,
+    shared::Shared,
 };
 use super::{
     geometry::Geometry,
@@ -22,7 +23,7 @@ use super::{
         Block, KERNEL, LANES, Lanes, SIDE, STEP, along_both, of_input, of_kernel, of_output, to_kernel, to_output,
         turned, zeros,
     },
-    workers::{Shared, share},
+    workers::share,
 };
 
 /// Products of a tile.
