@@ -50,17 +50,19 @@ pub(super) fn along_both<'a, E: Scalar, const N: usize, const M: usize>(
         let row: [&[E; LANES]; N] = std::array::from_fn(|j| from(i, j));
         for lane in 0..LANES {
             let row = f(std::array::from_fn(|j| row[j][lane]));
-            for j in 0..M {
-                between[j].0[lane] = row[j];
+            for (between, v) in between.iter_mut().zip(row) {
+                between.0[lane] = v;
             }
         }
     }
+    #[allow(clippy::needless_range_loop)] // a column of every row
     for j in 0..M {
+        let lanes: [&Lanes<E>; N] = std::array::from_fn(|i| &between[i][j]);
         let mut column = [Lanes([E::zero(); LANES]); M];
         for lane in 0..LANES {
-            let values = f(std::array::from_fn(|i| between[i][j].0[lane]));
-            for i in 0..M {
-                column[i].0[lane] = values[i];
+            let values = f(std::array::from_fn(|i| lanes[i].0[lane]));
+            for (column, v) in column.iter_mut().zip(values) {
+                column.0[lane] = v;
             }
         }
         for (i, lanes) in column.iter().enumerate() {
@@ -73,8 +75,8 @@ pub(super) fn along_both<'a, E: Scalar, const N: usize, const M: usize>(
 #[inline(always)]
 pub(super) fn turned<E: Scalar>(from: &[Lanes<E>; LANES], to: &mut [Lanes<E>; LANES]) {
     for (j, to) in to.iter_mut().enumerate() {
-        for i in 0..LANES {
-            to.0[i] = from[i].0[j];
+        for (to, from) in to.0.iter_mut().zip(from) {
+            *to = from.0[j];
         }
     }
 }

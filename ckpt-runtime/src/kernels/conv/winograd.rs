@@ -50,6 +50,13 @@ const FEW: usize = 40 << 10;
 /// Output channels of a thread's panel where they are.
 const PANEL: usize = 64;
 
+/// Input channels whose transformed weights a thread holds at a time where there are few tiles to multiply
+/// by them: they stay in the second-level cache.
+const DEPTH: usize = 64;
+
+/// Tiles up to which that saves more than it costs to add up the products.
+const FEW_TILES: usize = 64;
+
 /// Tiles that a thread transforms at a time where all are held.
 const SOME: usize = 8;
 
@@ -252,8 +259,8 @@ vectorised! {
         for tile in first..end {
             let square = Square::of(tiles, tile);
             for channel in (0..to.columns).step_by(LANES) {
-                let to = |i: usize, j: usize, lanes: &[E; LANES]| to.put(i * SIDE + j, row + tile - first, channel, lanes);
-                transform_square(tiles, &square, channel, &mut last, &mut between, to, of_input::<E, FMA>);
+                let put = |i, j, lanes: &_| to.put(i * SIDE + j, row + tile - first, channel, lanes);
+                transform_square(tiles, &square, channel, &mut last, &mut between, put, of_input::<E, FMA>);
             }
         }
     }
@@ -264,8 +271,8 @@ vectorised! {
         for tile in first..end {
             let square = Square::of(tiles, tile);
             for channel in (0..to.columns).step_by(LANES) {
-                let to = |i: usize, j: usize, lanes: &[E; LANES]| to.put(i * SIDE + j, row + tile - first, channel, lanes);
-                transform_square(tiles, &square, channel, &mut last, &mut between, to, of_output::<E, FMA>);
+                let put = |i, j, lanes: &_| to.put(i * SIDE + j, row + tile - first, channel, lanes);
+                transform_square(tiles, &square, channel, &mut last, &mut between, put, of_output::<E, FMA>);
             }
         }
     }
@@ -305,39 +312,46 @@ vectorised! {
         }
     }
 
-    /// Transforms the kernels of the rows `first..end`: those of their columns from `first_column` on, as
-    /// many as `to` has.
-    fn transform_kernels<E>(kernels: &Kernels<'_, E>, first: usize, end: usize, first_column: usize, to: &Planes<E>) {
+    /// Transforms the kernels of the rows `first..end` to the rows of `to` from `to_row` on: those of their
+    /// columns from `first_column` on, as many as `to` has.
+    fn transform_kernels<E>(
+        kernels: &Kernels<'_, E>, first: usize, end: usize, first_column: usize, to: &Planes<E>, to_row: usize,
+    ) {
         let mut between = zeros::<E, KERNEL, SIDE>();
         let mut taps = zeros::<E, TAPS, LANES>();
-        for first in (first..end).step_by(LANES) {
-            let rows = LANES.min(end - first);
+        for start in (first..end).step_by(LANES) {
+            let rows = LANES.min(end - start);
             for column in (0..to.columns).step_by(LANES) {
-                kernels.side_by_side([first, rows], first_column + column, &mut taps);
+                kernels.side_by_side([start, rows], first_column + column, &mut taps);
                 let taps = taps.as_flattened();
                 for row in 0..rows {
                     let from = |i: usize, j: usize| {
                         let tap = i * KERNEL + j;
                         &taps[row * TAPS + if kernels.turned { TAPS - 1 - tap } else { tap }].0
                     };
-                    let to = |i: usize, j: usize, lanes: &[E; LANES]| to.put(i * SIDE + j, first + row, column, lanes);
-                    along_both(from, &mut between, to, of_kernel::<E, FMA>);
+                    let to_row = to_row + start - first + row;
+                    let put = |i, j, lanes: &_| to.put(i * SIDE + j, to_row, column, lanes);
+                    along_both(from, &mut between, put, of_kernel::<E, FMA>);
                 }
             }
         }
     }
 
     /// Transforms gradients of transformed kernels, the rows `first..end` of `from`, and adds them to
-    /// those of the kernels of outputs from `first_output + first` on.
-    fn transform_kernel_gradients<E>(from: &Planes<E>, first: usize, end: usize, inputs: usize, to: Shared<E>, first_output: usize) {
+    /// those of the kernels of outputs from `first_output + first` on, and of inputs from `first_input` on.
+    fn transform_kernel_gradients<E>(
+        from: &Planes<E>, first: usize, end: usize, inputs: usize, to: Shared<E>, first_output: usize,
+        first_input: usize,
+    ) {
         let (mut between, mut kernels) = (zeros::<E, SIDE, KERNEL>(), zeros::<E, KERNEL, KERNEL>());
         for row in first..end {
-            for column in (0..inputs).step_by(LANES) {
+            for column in (0..from.columns.min(inputs - first_input)).step_by(LANES) {
                 // SAFETY: the caller has written these rows, by products.
                 let products = |i: usize, j: usize| unsafe { from.lanes(i * SIDE + j, row, column) };
                 along_both(products, &mut between, |i, j, lanes| kernels[i][j].0 = *lanes, to_kernel::<E, FMA>);
-                let count = LANES.min(inputs - column);
-                let start = ((first_output + row) * inputs + column) * TAPS;
+                let input = first_input + column;
+                let count = LANES.min(inputs - input);
+                let start = ((first_output + row) * inputs + input) * TAPS;
                 // SAFETY: they are weights of this row's output, which is this thread's alone.
                 let to = unsafe { std::slice::from_raw_parts_mut(to.at(start), count * TAPS) };
                 for (lane, to) in to.chunks_exact_mut(TAPS).enumerate() {
@@ -515,17 +529,24 @@ unsafe fn convolve<E: Scalar>(
     }
 }
 
-/// Multiplies the tiles in the first `count` rows of `tiles` by kernels.
+/// Multiplies the tiles in the first `count` rows of `tiles`, their channels from `first` on, by the kernels
+/// in the first `depth` rows of `kernels`. Adds the product to what `to` holds where `first` is not 0.
 ///
 /// # Safety
-/// The rows, and all of `kernels`, must have been written, and `to` be this thread's.
-unsafe fn multiply<E: Scalar>(tiles: &Planes<E>, kernels: &Planes<E>, count: usize, to: &Planes<E>) {
+/// All these must have been written, what is added to as well, and `to` be this thread's.
+unsafe fn multiply<E: Scalar>(
+    tiles: &Planes<E>,
+    kernels: &Planes<E>,
+    [first, depth]: [usize; 2],
+    count: usize,
+    to: &Planes<E>,
+) {
     for plane in 0..PRODUCTS {
         // SAFETY: the caller's.
         unsafe {
-            let (a, b) =
-                (tiles.matrix(plane, count, 0, kernels.rows), kernels.matrix(plane, kernels.rows, 0, kernels.columns));
-            to.target(plane, count, false).set(a, b, Threads::One);
+            let (a, b) = (tiles.matrix(plane, count, first, depth), kernels.matrix(plane, depth, 0, kernels.columns));
+            let target = to.target(plane, count, first > 0);
+            if first > 0 { target.add(a, b, Threads::One) } else { target.set(a, b, Threads::One) }
         }
     }
 }
@@ -543,7 +564,7 @@ fn by_tiles<E: Scalar>(tiles: &Tiles<'_, E>, kernels: &Kernels<'_, E>, writing: 
         // SAFETY: rows are written by one item each, and read when all are.
         let u = unsafe { Planes::within(transformed.spare_capacity_mut(), kernels.rows, width) };
         (0..kernels.rows.div_ceil(LANES)).into_par_iter().for_each(|i| {
-            transform_kernels(kernels, i * LANES, kernels.rows.min((i + 1) * LANES), first, &u);
+            transform_kernels(kernels, i * LANES, kernels.rows.min((i + 1) * LANES), first, &u, i * LANES);
         });
         let items = (0..count.div_ceil(chunk)).into_par_iter();
         share(items, len + Planes::<E>::len(chunk, width), |scratch, i| {
@@ -554,7 +575,7 @@ fn by_tiles<E: Scalar>(tiles: &Tiles<'_, E>, kernels: &Kernels<'_, E>, writing: 
             unsafe {
                 let (v, products) = (Planes::within(v, chunk, lanes), Planes::within(products, chunk, width));
                 transform_input(tiles, start, end, &v, 0);
-                multiply(&v, &u, end - start, &products);
+                multiply(&v, &u, [0, kernels.rows], end - start, &products);
                 transform_products(&products, start, end, writing, first);
             }
         });
@@ -570,7 +591,8 @@ fn by_panels<E: Scalar>(tiles: &Tiles<'_, E>, kernels: &Kernels<'_, E>, writing:
     (0..count.div_ceil(SOME)).into_par_iter().for_each(|i| {
         transform_input(tiles, i * SOME, count.min((i + 1) * SOME), &v, i * SOME);
     });
-    let len = Planes::<E>::len(kernels.rows, PANEL).next_multiple_of(LANES);
+    let depth = if count <= FEW_TILES { DEPTH } else { kernels.rows }.min(kernels.rows);
+    let len = Planes::<E>::len(depth, PANEL).next_multiple_of(LANES);
     let items = (0..kernels.columns.div_ceil(PANEL)).into_par_iter();
     share(items, len + Planes::<E>::len(count, PANEL), |scratch, i| {
         let first = i * PANEL;
@@ -579,9 +601,12 @@ fn by_panels<E: Scalar>(tiles: &Tiles<'_, E>, kernels: &Kernels<'_, E>, writing:
         // SAFETY: both are this item's, and the tiles are not written any more. What is read has been
         // written: the kernels' rows by the transform, the products' by `multiply`.
         unsafe {
-            let (u, products) = (Planes::within(u, kernels.rows, width), Planes::within(products, count, width));
-            transform_kernels(kernels, 0, kernels.rows, first, &u);
-            multiply(&v, &u, count, &products);
+            let (u, products) = (Planes::within(u, depth, width), Planes::within(products, count, width));
+            for start in (0..kernels.rows).step_by(depth) {
+                let end = kernels.rows.min(start + depth);
+                transform_kernels(kernels, start, end, first, &u, 0);
+                multiply(&v, &u, [start, end - start], count, &products);
+            }
             transform_products(&products, 0, count, writing, first);
         }
     });
@@ -619,11 +644,11 @@ impl<E: Scalar> Transformed<E> {
     /// # Safety
     /// The tiles must have been transformed, and the plane be this thread's; written, where it is added
     /// to.
-    unsafe fn product(&self, to: &Planes<E>, plane: usize, first: usize, tiles: usize, add: bool) {
+    unsafe fn product(&self, to: &Planes<E>, plane: usize, [output, input]: [usize; 2], tiles: usize, add: bool) {
         // SAFETY: the caller's.
         unsafe {
-            let a = self.outputs.matrix(plane, tiles, first, to.rows).transposed();
-            let b = self.inputs.matrix(plane, tiles, 0, to.columns);
+            let a = self.outputs.matrix(plane, tiles, output, to.rows).transposed();
+            let b = self.inputs.matrix(plane, tiles, input, to.columns);
             let target = to.target(plane, to.rows, add);
             if add { target.add(a, b, Threads::One) } else { target.set(a, b, Threads::One) }
         }
@@ -685,7 +710,7 @@ pub(super) fn weight_gradient<E: Scalar>(geometry: &Geometry, x: &[E], dy: &[E],
     }
 }
 
-/// All tiles, for panels of output channels.
+/// All tiles, for panels of input and output channels, whose sums stay in the second-level cache.
 fn weights_by_panels<E: Scalar>(geometry: &Geometry, pairs: &Pairs<'_, E>, dw: Shared<E>) {
     let (inputs, outputs, count) = (geometry.conv.inputs, geometry.conv.outputs, pairs.inputs.count());
     let mut transformed = Vec::with_capacity(pairs.len(count));
@@ -693,15 +718,17 @@ fn weights_by_panels<E: Scalar>(geometry: &Geometry, pairs: &Pairs<'_, E>, dw: S
     let tiles = unsafe { pairs.within(transformed.spare_capacity_mut(), count) };
     pairs.transform_all(0, count, &tiles);
     let panel = PANEL.min(outputs.div_ceil(2));
-    let items = (0..outputs.div_ceil(panel)).into_par_iter();
-    share(items, Planes::<E>::len(panel, pairs.inputs.lanes()), |scratch, i| {
-        let first = i * panel;
-        let rows = panel.min(outputs - first);
+    let width = PANEL.min(pairs.inputs.lanes());
+    let across = inputs.div_ceil(width);
+    let items = (0..outputs.div_ceil(panel) * across).into_par_iter();
+    share(items, Planes::<E>::len(panel, width), |scratch, i| {
+        let (output, input) = (i / across * panel, i % across * width);
+        let (rows, columns) = (panel.min(outputs - output), width.min(pairs.inputs.lanes() - input));
         // SAFETY: it is this item's, and read when the products have written it.
         unsafe {
-            let sums = Planes::within(scratch, rows, pairs.inputs.lanes());
-            (0..PRODUCTS).for_each(|plane| tiles.product(&sums, plane, first, count, false));
-            transform_kernel_gradients(&sums, 0, rows, inputs, dw, first);
+            let sums = Planes::within(scratch, rows, columns);
+            (0..PRODUCTS).for_each(|plane| tiles.product(&sums, plane, [output, input], count, false));
+            transform_kernel_gradients(&sums, 0, rows, inputs, dw, output, input);
         }
     });
 }
@@ -722,7 +749,7 @@ fn weights_by_parts<E: Scalar>(geometry: &Geometry, pairs: &Pairs<'_, E>, dw: Sh
             for first in (i * part..end).step_by(chunk) {
                 let some = chunk.min(end - first);
                 pairs.transform(first, first + some, &tiles, 0);
-                (0..PRODUCTS).for_each(|plane| tiles.product(&sums, plane, 0, some, true));
+                (0..PRODUCTS).for_each(|plane| tiles.product(&sums, plane, [0, 0], some, true));
             }
         }
     });
@@ -730,7 +757,7 @@ fn weights_by_parts<E: Scalar>(geometry: &Geometry, pairs: &Pairs<'_, E>, dw: Sh
     add_in_order(sum, others);
     // SAFETY: they are borrowed here, and initialised.
     let sums = unsafe { Planes::new(Shared::new(sum), outputs, lanes) };
-    transform_kernel_gradients(&sums, 0, outputs, inputs, dw, 0);
+    transform_kernel_gradients(&sums, 0, outputs, inputs, dw, 0, 0);
 }
 
 /// Chunks of tiles, for one group of output channels after the other.
@@ -753,11 +780,11 @@ fn weights_by_chunks<E: Scalar>(geometry: &Geometry, pairs: &Pairs<'_, E>, dw: S
             (0..PRODUCTS).into_par_iter().for_each(|plane| {
                 // SAFETY: the tiles have been transformed, and the plane is this item's, which an earlier
                 // chunk has written where it is added to.
-                unsafe { tiles.product(&sums, plane, first, end - start, start > 0) };
+                unsafe { tiles.product(&sums, plane, [first, 0], end - start, start > 0) };
             });
         }
         (0..rows.div_ceil(SOME)).into_par_iter().for_each(|i| {
-            transform_kernel_gradients(&sums, i * SOME, rows.min((i + 1) * SOME), inputs, dw, first);
+            transform_kernel_gradients(&sums, i * SOME, rows.min((i + 1) * SOME), inputs, dw, first, 0);
         });
     }
 }
