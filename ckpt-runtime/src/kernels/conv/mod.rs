@@ -154,7 +154,20 @@ impl Scheme {
             Self::Direct
         }
     }
+
+    /// That of the weight's gradient. Winograd's has 36 small products for each chunk of tiles, which gain
+    /// nothing where a pixel has few channels.
+    fn of_weight_gradient<E: Scalar>(geometry: &Geometry) -> Self {
+        let few = geometry.conv.inputs.min(geometry.conv.outputs) <= NARROW;
+        match Self::of::<E>(geometry) {
+            Self::Winograd if few => Self::Direct,
+            scheme => scheme,
+        }
+    }
 }
+
+/// Channels up to which the gradient of a weight is not computed by transforms.
+const NARROW: usize = 16;
 
 impl Geometry {
     /// The output: added to `sum` where there is one, else new, with `bias` in every pixel.
@@ -188,7 +201,7 @@ impl Geometry {
 
     /// Adds the weight's gradient to `dw`.
     fn add_weight_gradient<E: Scalar>(&self, x: &[E], dy: &[E], dw: &mut [E]) {
-        match Scheme::of::<E>(self) {
+        match Scheme::of_weight_gradient::<E>(self) {
             Scheme::Pointwise => pointwise::weight_gradient(self, x, dy, dw),
             Scheme::Winograd => winograd::weight_gradient(self, x, dy, dw),
             Scheme::Depthwise => depthwise::weight_gradient(self, x, dy, dw),
