@@ -8,17 +8,40 @@ pub const HELP: &str = "\
 Measures one thing and prints one JSON line as its last.
 
 cargo run --release -p benches -- MODEL MODE [--batch N] [--steps N] [--threads N]
+cargo run --release -p benches -- op NAME [--steps N] [--threads N]
 cargo run --release -p benches -- region      microseconds that a region adds to what is inside it
 cargo run --release -p benches -- compile     seconds of `cargo check` for 25, 50 and 100 distinct layers
 
-  MODEL        gpt
-  MODE         plain, keep, checkpoint, sequential:K (K segments)
-  --batch N    sequences a batch (8)
-  --steps N    steps that are counted (7)
+  MODEL        gpt, resnet18, resnet50, unet
+  MODE         plain, keep, checkpoint, sequential:K (K segments; not of unet, which is no chain)
+  NAME         a layer, alone: forward and backward; one that is not known lists those that are
+  --batch N    sequences or images a batch (8; resnet18 32, resnet50 16)
+  --steps N    steps that are counted (7; of a layer 31)
   --threads N  for matrix products (all cores)
 ";
 
-const KNOWN: &str = "gpt, region, compile";
+const KNOWN: &str = "gpt, resnet18, resnet50, unet, op, region, compile";
+
+/// The models that are measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Model {
+    Gpt,
+    ResNet18,
+    ResNet50,
+    UNet,
+}
+
+impl Model {
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "gpt" => Some(Self::Gpt),
+            "resnet18" => Some(Self::ResNet18),
+            "resnet50" => Some(Self::ResNet50),
+            "unet" => Some(Self::UNet),
+            _ => None,
+        }
+    }
+}
 
 /// A model's measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,14 +52,27 @@ pub struct Args {
     pub threads: usize,
 }
 
+/// A layer's measurement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpArgs {
+    pub name: String,
+    pub steps: usize,
+    pub threads: usize,
+}
+
 /// What the command line asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    Gpt(Args),
+    Model(Model, Args),
+    Op(OpArgs),
     Region,
     Compile,
     Help,
 }
+
+const MODEL_STEPS: usize = 7;
+/// A layer takes less time than the clock's noise would forgive in a few steps.
+const OP_STEPS: usize = 31;
 
 /// Reads a command line without the program's name.
 ///
@@ -49,13 +85,13 @@ where
 {
     let mut parser = lexopt::Parser::from_args(words);
     let mut positional: Vec<String> = Vec::new();
-    let (mut batch, mut steps) = (None, 7);
+    let (mut batch, mut steps) = (None, None);
     let mut threads = std::thread::available_parallelism().map_or(1, usize::from);
     while let Some(word) = parser.next().map_err(|e| e.to_string())? {
         match word {
             Value(word) => positional.push(word.to_string_lossy().into_owned()),
             Long("batch") => batch = Some(count("batch", &mut parser)?),
-            Long("steps") => steps = count("steps", &mut parser)?,
+            Long("steps") => steps = Some(count("steps", &mut parser)?),
             Long("threads") => threads = count("threads", &mut parser)?,
             Long("help") => return Ok(Command::Help),
             other => {
@@ -68,18 +104,31 @@ where
     }
     let words: Vec<&str> = positional.iter().map(String::as_str).collect();
     match words[..] {
-        ["gpt", mode] => Ok(Command::Gpt(Args {
-            mode: mode.parse().map_err(|e: models::mode::UnknownMode| e.to_string())?,
-            batch,
-            steps,
-            threads,
-        })),
+        [] => Err(format!("nothing to measure is given; the known ones are {KNOWN}")),
         ["region"] => Ok(Command::Region),
         ["compile"] => Ok(Command::Compile),
-        ["gpt"] => Err(format!("a mode is missing; the known ones are {KNOWN_MODES}")),
-        [] => Err(format!("nothing to measure is given; the known ones are {KNOWN}")),
-        ["gpt" | "region" | "compile", .., extra] => Err(format!("unexpected argument `{extra}`")),
-        [model, ..] => Err(format!("unknown model `{model}`; the known ones are {KNOWN}")),
+        ["op"] => Err(format!("the name of a layer is missing; the known ones are {}", crate::op::names())),
+        ["op", name] if batch.is_none() => {
+            Ok(Command::Op(OpArgs { name: name.to_owned(), steps: steps.unwrap_or(OP_STEPS), threads }))
+        }
+        ["op", _] => Err("--batch is of the models: a layer's shape is fixed".to_owned()),
+        ["region" | "compile" | "op", .., extra] => Err(format!("unexpected argument `{extra}`")),
+        [model, ref rest @ ..] => {
+            let Some(known) = Model::named(model) else {
+                return Err(format!("unknown model `{model}`; the known ones are {KNOWN}"));
+            };
+            match *rest {
+                [] => Err(format!("a mode is missing; the known ones are {KNOWN_MODES}")),
+                [mode] => {
+                    let mode = mode.parse().map_err(|e: models::mode::UnknownMode| e.to_string())?;
+                    if known == Model::UNet && matches!(mode, RunMode::Sequential(_)) {
+                        return Err(format!("unet has no mode `{mode}`: its skips make it no chain to cut"));
+                    }
+                    Ok(Command::Model(known, Args { mode, batch, steps: steps.unwrap_or(MODEL_STEPS), threads }))
+                }
+                [.., extra] => Err(format!("unexpected argument `{extra}`")),
+            }
+        }
     }
 }
 
@@ -103,7 +152,13 @@ mod tests {
     fn a_model_takes_a_mode_and_options() {
         let command = line("gpt sequential:3 --batch 2 --steps 5 --threads 1");
         let args = Args { mode: RunMode::Sequential(3), batch: Some(2), steps: 5, threads: 1 };
-        assert_eq!(command, Ok(Command::Gpt(args)));
+        assert_eq!(command, Ok(Command::Model(Model::Gpt, args)));
+        assert!(matches!(
+            line("resnet50 plain"),
+            Ok(Command::Model(Model::ResNet50, Args { batch: None, steps: 7, .. }))
+        ));
+        let op = OpArgs { name: "linear".to_owned(), steps: 31, threads: 2 };
+        assert_eq!(line("op linear --threads 2"), Ok(Command::Op(op)));
         assert_eq!(line("region"), Ok(Command::Region));
         assert_eq!(line("compile"), Ok(Command::Compile));
     }
@@ -117,6 +172,10 @@ mod tests {
             ("", "nothing", KNOWN),
             ("gpt plain --stpes 3", "--stpes", "--batch, --steps, --threads"),
             ("gpt plain more", "`more`", ""),
+            ("op", "name of a layer is missing", "layer-norm"),
+            ("op linear --batch 2", "--batch", "fixed"),
+            ("op linear more", "`more`", ""),
+            ("unet sequential:2", "`sequential:2`", "no chain"),
             ("gpt plain --steps 0", "`0`", "--steps"),
         ] {
             let message = line(words).unwrap_err();

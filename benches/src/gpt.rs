@@ -3,9 +3,10 @@
 use ckpt_runtime::{nn, with_policy};
 use dfdx::prelude::*;
 use rand::{Rng, SeedableRng, rngs::StdRng};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::args::Args;
+use crate::report::{self, failed};
 use crate::step;
 
 const VOCAB: usize = 96;
@@ -39,27 +40,5 @@ pub fn measure(args: &Args) -> Result<Value, String> {
         })
     })?;
 
-    let mut report = json!({
-        "system": format!("ckpt {}", env!("CARGO_PKG_VERSION")),
-        "model": "gpt",
-        "mode": args.mode.to_string(),
-        "batch": batch,
-        "threads": args.threads,
-        "step_s": (cost.step_s * 1e4).round() / 1e4,
-        "peak_bytes": cost.peak_bytes,
-        "params_bytes": step::parameter_bytes(&model),
-        "loss": cost.loss,
-        "grad_hash": format!("{:016x}", cost.grad_hash),
-    });
-    if let Some(bytes) = cost.peak_bytes_peakmalloc {
-        report["peak_bytes_peakmalloc"] = bytes.into();
-    }
-    Ok(report)
-}
-
-fn failed(error: impl std::fmt::Debug) -> String {
-    match ckpt_runtime::last_failure() {
-        Some(failure) => format!("the step failed: {error:?} ({failure})"),
-        None => format!("the step failed: {error:?}"),
-    }
+    Ok(report::of_model("gpt", args, batch, &model, &cost))
 }

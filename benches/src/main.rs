@@ -1,7 +1,8 @@
 //! Measures one thing and prints one JSON line as its last.
 //!
 //! ```text
-//! cargo run --release -p benches -- gpt MODE [--batch N] [--steps N] [--threads N]
+//! cargo run --release -p benches -- MODEL MODE [--batch N] [--steps N] [--threads N]
+//! cargo run --release -p benches -- op NAME [--steps N] [--threads N]
 //! cargo run --release -p benches -- region
 //! cargo run --release -p benches -- compile
 //! ```
@@ -15,15 +16,18 @@
 mod args;
 mod compile;
 mod gpt;
+mod images;
+mod op;
 mod peakmalloc;
 mod region;
+mod report;
 mod step;
 
 use std::process::ExitCode;
 
-use ckpt_runtime::memory::CountingAllocator;
+use ckpt_runtime::{memory::CountingAllocator, process};
 
-use args::{Args, Command};
+use args::{Command, Model};
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator::system();
@@ -38,7 +42,13 @@ fn main() -> ExitCode {
             print!("{}", args::HELP);
             return ExitCode::SUCCESS;
         }
-        Command::Gpt(args) => set_threads(&args).and_then(|()| gpt::measure(&args)),
+        Command::Model(model, args) => set_threads(args.threads).and_then(|()| match model {
+            Model::Gpt => gpt::measure(&args),
+            Model::ResNet18 => images::resnet18(&args),
+            Model::ResNet50 => images::resnet50(&args),
+            Model::UNet => images::unet(&args),
+        }),
+        Command::Op(args) => set_threads(args.threads).and_then(|()| op::measure(&args)),
         Command::Region => region::measure(),
         Command::Compile => compile::measure(),
     };
@@ -51,10 +61,9 @@ fn main() -> ExitCode {
     }
 }
 
-fn set_threads(args: &Args) -> Result<(), String> {
-    ckpt_runtime::process::keep_freed_memory();
-    ckpt_runtime::process::start_workers(Some(args.threads))
-        .map_err(|e| format!("cannot start {} threads: {e}", args.threads))
+fn set_threads(threads: usize) -> Result<(), String> {
+    process::keep_freed_memory();
+    process::start_workers(Some(threads)).map_err(|e| format!("cannot start {threads} threads: {e}"))
 }
 
 fn fail(message: &str, code: u8) -> ExitCode {

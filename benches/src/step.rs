@@ -8,7 +8,8 @@ use dfdx::prelude::*;
 
 use crate::peakmalloc::PeakMalloc;
 
-const WARM_UP: usize = 2;
+/// Steps that are not counted.
+pub const WARM_UP: usize = 2;
 
 /// What the steps cost.
 #[derive(Clone, Copy, Debug)]
@@ -60,19 +61,22 @@ pub fn repeat<M: TensorCollection<f32, AutoDevice>>(
 }
 
 /// A meter's peak above where it stood.
-struct Peak<'a, M> {
+#[derive(Debug)]
+pub struct Peak<'a, M> {
     meter: &'a M,
     before: usize,
 }
 
 impl<'a, M: MemoryMeter> Peak<'a, M> {
-    fn start(meter: &'a M) -> Self {
+    /// Starts the measurement: what is live now is not counted.
+    pub fn start(meter: &'a M) -> Self {
         meter.reset_peak();
         let before = meter.live();
         Self { meter, before }
     }
 
-    fn above(&self) -> usize {
+    /// The most bytes since then, above what was live.
+    pub fn above(&self) -> usize {
         self.meter.peak().saturating_sub(self.before)
     }
 }
@@ -84,12 +88,12 @@ pub fn median(values: &mut [f64]) -> f64 {
 }
 
 /// Bytes of a model's trained tensors.
-pub fn parameter_bytes<M: TensorCollection<f32, AutoDevice>>(model: &M) -> usize {
+pub fn parameter_bytes<D: Device<f32>, M: TensorCollection<f32, D>>(model: &M) -> usize {
     model.num_trainable_params() * size_of::<f32>()
 }
 
 /// FNV-1a over the bits of every trained tensor's gradient, in the model's order.
-fn hash<M: TensorCollection<f32, AutoDevice>>(model: &M, gradients: &Gradients<f32, AutoDevice>) -> u64 {
+pub fn hash<D: Device<f32>, M: TensorCollection<f32, D>>(model: &M, gradients: &Gradients<f32, D>) -> u64 {
     let mut hasher = Hasher { gradients, state: 0xcbf2_9ce4_8422_2325 };
     let walked = M::iter_tensors(&mut RecursiveWalker { m: model, f: &mut hasher });
     match walked {
@@ -98,22 +102,22 @@ fn hash<M: TensorCollection<f32, AutoDevice>>(model: &M, gradients: &Gradients<f
     }
 }
 
-struct Hasher<'a> {
-    gradients: &'a Gradients<f32, AutoDevice>,
+struct Hasher<'a, D: Device<f32>> {
+    gradients: &'a Gradients<f32, D>,
     state: u64,
 }
 
-impl TensorVisitor<f32, AutoDevice> for Hasher<'_> {
+impl<D: Device<f32>> TensorVisitor<f32, D> for Hasher<'_, D> {
     type Viewer = ViewTensorRef;
     type Err = Infallible;
     type E2 = f32;
-    type D2 = AutoDevice;
+    type D2 = D;
 
     fn visit<S: Shape>(
         &mut self,
-        options: TensorOptions<S, f32, AutoDevice>,
-        tensor: &Tensor<S, f32, AutoDevice>,
-    ) -> Result<Option<Tensor<S, f32, AutoDevice>>, Infallible> {
+        options: TensorOptions<S, f32, D>,
+        tensor: &Tensor<S, f32, D>,
+    ) -> Result<Option<Tensor<S, f32, D>>, Infallible> {
         if options.do_gradient_update {
             for value in self.gradients.get(tensor).as_vec() {
                 for byte in value.to_bits().to_le_bytes() {

@@ -79,6 +79,11 @@ impl Context {
         Self { policy: Some(Rc::new(policy)), ..self }
     }
 
+    /// Which of a run's layers this is inside of, for a segment.
+    pub(crate) fn layers(&self) -> Option<(usize, usize)> {
+        self.path.as_ref().and_then(|frame| frame.layers)
+    }
+
     /// Makes this the thread's context until the guard is dropped, by a panic too.
     pub(crate) fn enter(&self) -> Entered {
         Entered { outside: CURRENT.replace(self.clone()) }

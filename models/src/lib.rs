@@ -4,3 +4,5 @@
 
 pub mod gpt;
 pub mod mode;
+pub mod resnet;
+pub mod unet;

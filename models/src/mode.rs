@@ -20,14 +20,21 @@ pub enum RunMode {
 
 /// What the command lines accept.
 pub const KNOWN_MODES: &str = "plain, keep, checkpoint, sequential:K (K segments, 1 or more)";
+/// What those accept that take a model's own choice too.
+pub const KNOWN_SELECTABLE: &str = "plain, keep, checkpoint, selective, sequential:K (K segments, 1 or more)";
 
 /// A mode that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownMode(pub String);
+pub struct UnknownMode {
+    /// What was asked for.
+    pub asked: String,
+    /// What there is.
+    pub known: &'static str,
+}
 
 impl fmt::Display for UnknownMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown mode `{}`; the known ones are {KNOWN_MODES}", self.0)
+        write!(f, "unknown mode `{}`; the known ones are {}", self.asked, self.known)
     }
 }
 
@@ -46,7 +53,7 @@ impl FromStr for RunMode {
                 .and_then(|k| k.parse().ok())
                 .filter(|k| *k > 0)
                 .map(Self::Sequential)
-                .ok_or_else(|| UnknownMode(text.to_owned())),
+                .ok_or_else(|| UnknownMode { asked: text.to_owned(), known: KNOWN_MODES }),
         }
     }
 }
@@ -74,6 +81,45 @@ impl RunMode {
     }
 }
 
+/// A mode, or the choice of regions that a model recommends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Selectable {
+    /// All regions run alike.
+    All(RunMode),
+    /// Only those are recomputed whose activations are large for the work that they cost.
+    Selective,
+}
+
+impl FromStr for Selectable {
+    type Err = UnknownMode;
+
+    fn from_str(text: &str) -> Result<Self, UnknownMode> {
+        if text == "selective" {
+            return Ok(Self::Selective);
+        }
+        text.parse().map(Self::All).map_err(|e: UnknownMode| UnknownMode { known: KNOWN_SELECTABLE, ..e })
+    }
+}
+
+impl fmt::Display for Selectable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All(mode) => mode.fmt(f),
+            Self::Selective => f.pad("selective"),
+        }
+    }
+}
+
+impl Selectable {
+    /// The policy to run a model under, where `selective` is the model's own.
+    pub fn policy(self, selective: impl FnOnce() -> Policy) -> Policy {
+        match self {
+            Self::All(mode) => mode.policy(),
+            Self::Selective => selective(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,6 +129,17 @@ mod tests {
         for mode in [RunMode::Plain, RunMode::Keep, RunMode::Checkpoint, RunMode::Sequential(3)] {
             assert_eq!(mode.to_string().parse(), Ok(mode));
         }
+    }
+
+    #[test]
+    fn a_models_own_choice_is_a_mode_too() {
+        for mode in [Selectable::Selective, Selectable::All(RunMode::Keep)] {
+            assert_eq!(mode.to_string().parse(), Ok(mode));
+        }
+        assert_eq!(Selectable::Selective.policy(Policy::each), Policy::each());
+        assert_eq!(Selectable::All(RunMode::Keep).policy(Policy::each), Policy::keep());
+        let message = "selectiv".parse::<Selectable>().unwrap_err().to_string();
+        assert!(message.contains("`selectiv`") && message.contains("checkpoint, selective, sequential:K"), "{message}");
     }
 
     #[test]

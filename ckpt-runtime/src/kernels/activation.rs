@@ -143,21 +143,22 @@ pub(super) fn add_slopes_and_apply_to<E: Scalar>(
     });
 }
 
-/// [`scale_by_slopes`], and writes the function of every `x` to `to`.
-pub(super) fn scale_by_slopes_and_apply_to<E: Scalar>(
+/// Replaces every `x` by that of `gradient` times the derivative there, and writes the function of
+/// `x` to `to`.
+pub(super) fn replace_by_slopes_and_apply_to<E: Scalar>(
     f: Activation,
-    gradient: &mut [E],
-    x: &[E],
+    x: &mut [E],
+    gradient: &[E],
     to: &mut [MaybeUninit<E>],
 ) {
     assert!(gradient.len() == x.len() && to.len() == x.len());
     let piece = piece(x.len());
-    let pieces = gradient.par_chunks_mut(piece).zip(x.par_chunks(piece)).zip(to.par_chunks_mut(piece));
-    pieces.for_each(|((gradient, x), to)| match f {
-        Activation::Identity => scale_and_write::<E, Identity>(gradient, x, to),
-        Activation::Gelu => scale_and_write::<E, Gelu>(gradient, x, to),
-        Activation::Relu => scale_and_write::<E, Relu>(gradient, x, to),
-        Activation::Silu => scale_and_write::<E, Silu>(gradient, x, to),
+    let pieces = x.par_chunks_mut(piece).zip(gradient.par_chunks(piece)).zip(to.par_chunks_mut(piece));
+    pieces.for_each(|((x, gradient), to)| match f {
+        Activation::Identity => replace_and_write::<E, Identity>(x, gradient, to),
+        Activation::Gelu => replace_and_write::<E, Gelu>(x, gradient, to),
+        Activation::Relu => replace_and_write::<E, Relu>(x, gradient, to),
+        Activation::Silu => replace_and_write::<E, Silu>(x, gradient, to),
     });
 }
 
@@ -237,10 +238,10 @@ vectorised! {
         }
     }
 
-    fn scale_and_write<E, C: Curve>(gradient: &mut [E], x: &[E], to: &mut [MaybeUninit<E>]) {
-        for ((gradient, x), to) in gradient.iter_mut().zip(x).zip(to) {
+    fn replace_and_write<E, C: Curve>(x: &mut [E], gradient: &[E], to: &mut [MaybeUninit<E>]) {
+        for ((x, gradient), to) in x.iter_mut().zip(gradient).zip(to) {
             let (value, slope) = C::at::<E, FMA>(*x);
-            *gradient *= slope;
+            *x = *gradient * slope;
             to.write(value);
         }
     }

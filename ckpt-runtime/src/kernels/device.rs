@@ -62,6 +62,24 @@ pub enum Wanted<B> {
     AddedTo(B),
 }
 
+/// An input that others still need, or that nobody does: then its buffer may be written over.
+#[derive(Debug)]
+pub(crate) enum Lent<'a, B> {
+    /// Others need it.
+    Shared(&'a B),
+    /// Nobody needs it any more.
+    Owned(B),
+}
+
+impl<B> Lent<'_, B> {
+    pub(super) fn get(&self) -> &B {
+        match self {
+            Self::Shared(buffer) => buffer,
+            Self::Owned(buffer) => buffer,
+        }
+    }
+}
+
 /// What a device has to move rows between tensors and buffers.
 ///
 /// An operation of several kernels runs on buffers: what one gives, the next one reads in place.

@@ -4,10 +4,7 @@
 //! and the activation applied while the block is in cache. The weight is transposed once, which
 //! costs less than a strided product does.
 
-use std::{
-    mem::MaybeUninit,
-    ops::{DerefMut, Range},
-};
+use std::{mem::MaybeUninit, ops::Range};
 
 use dfdx::{
     shapes::HasShape,
@@ -17,10 +14,12 @@ use dfdx::{
 use rayon::prelude::*;
 
 use super::{
-    activation::{Activation, add_slopes_and_apply_to, apply, apply_to, scale_by_slopes, scale_by_slopes_and_apply_to},
-    buffer::{read, write_copy, written},
+    activation::{
+        Activation, add_slopes_and_apply_to, apply, apply_to, replace_by_slopes_and_apply_to, scale_by_slopes,
+    },
+    buffer::{read, rewritten, write_copy, written},
     columns::add_column_sums,
-    device::{Heap, HeapDevice, Rows, Vector, Wanted, kernels},
+    device::{Heap, HeapDevice, Lent, Rows, Vector, Wanted, kernels},
     parts::rows_of_part,
     product::{Matrix, Target, Threads},
     scalar::Scalar,
@@ -62,7 +61,7 @@ pub(crate) trait LinearKernel<E: Real, D: Device<E>> {
         &self,
         layer: &Affine<E, D>,
         rows: usize,
-        x: &<D as Storage<E>>::Vec,
+        x: Lent<'_, <D as Storage<E>>::Vec>,
         behind: Option<&<D as Storage<E>>::Vec>,
         dy: <D as Storage<E>>::Vec,
         wanted: Wanted<<D as Storage<E>>::Vec>,
@@ -131,7 +130,7 @@ where
         &self,
         layer: &Affine<E, Cpu>,
         rows: usize,
-        x: &<Cpu as Storage<E>>::Vec,
+        x: Lent<'_, <Cpu as Storage<E>>::Vec>,
         behind: Option<&<Cpu as Storage<E>>::Vec>,
         mut dy: <Cpu as Storage<E>>::Vec,
         wanted: Wanted<<Cpu as Storage<E>>::Vec>,
@@ -145,106 +144,106 @@ where
             add_column_sums(&mut grads.get_or_alloc_mut(bias)?[layer.outputs.clone()], &dy);
         }
         let dw = &mut grads.get_or_alloc_mut(&layer.weight)?[layer.used()];
-        let dx = {
-            let weight = match wanted {
-                Wanted::Nothing => Vec::new(),
-                _ => read(&layer.weight),
-            };
-            let weight = weight.get(layer.used()).map(|w| Matrix::new(w, outputs, inputs));
-            let dy = Matrix::new(&dy, rows, outputs);
-            match layer.before {
-                Activation::Identity => {
-                    Target::new(dw, outputs, inputs).add(dy.transposed(), Matrix::new(x, rows, inputs), Threads::All);
-                    straight(dy, weight, wanted)
-                }
-                before => through(before, dy, x, weight, dw, wanted),
-            }
+        let device = layer.weight.device();
+        let weight = match wanted {
+            Wanted::Nothing => Vec::new(),
+            _ => read(&layer.weight),
         };
-        match dx {
-            Some(Gradient::Added(dx)) => Ok(Some(dx)),
-            Some(Gradient::New(dx)) => Ok(Some(layer.weight.device().keep(dx)?)),
-            None => Ok(None),
+        let weight = weight.get(layer.used()).map(|w| Matrix::new(w, outputs, inputs));
+        let dy = Matrix::new(&dy, rows, outputs);
+        match (layer.before, wanted) {
+            (Activation::Identity, wanted) => {
+                let values = Matrix::new(x.get(), rows, inputs);
+                Target::new(dw, outputs, inputs).add(dy.transposed(), values, Threads::All);
+                drop(x);
+                straight(device, dy, weight, wanted)
+            }
+            (before, Wanted::New) => {
+                let mut buffer = match x {
+                    Lent::Shared(x) => device.keep(x.to_vec())?,
+                    Lent::Owned(x) => x,
+                };
+                let weight = weight.expect("a gradient that is wanted");
+                let blocks = buffer.chunks_mut(BLOCK * inputs);
+                // SAFETY: each value is written.
+                unsafe { through(dy, weight, dw, blocks, |dh, x, h| replace_by_slopes_and_apply_to(before, x, dh, h)) };
+                Ok(Some(buffer))
+            }
+            (before, Wanted::AddedTo(mut dx)) => {
+                let weight = weight.expect("a gradient that is wanted");
+                let blocks = dx.chunks_mut(BLOCK * inputs).zip(x.get().chunks(BLOCK * inputs));
+                // SAFETY: each value is written.
+                unsafe {
+                    through(dy, weight, dw, blocks, |dh, (dx, x), h| add_slopes_and_apply_to(before, dx, dh, x, h));
+                }
+                Ok(Some(dx))
+            }
+            (before, Wanted::Nothing) => {
+                let mut h = Vec::new();
+                for (i, x) in x.get().chunks(BLOCK * inputs).enumerate() {
+                    let count = x.len() / inputs;
+                    let h = Matrix::new(self::before(before, x, &mut h), count, inputs);
+                    Target::new(dw, outputs, inputs).add(dy.rows(i * BLOCK, count).transposed(), h, Threads::All);
+                }
+                Ok(None)
+            }
         }
     }
 }
 
-/// A gradient, in the buffer that it was added to or in a new one.
-enum Gradient<E, B> {
-    Added(B),
-    New(Vec<E>),
-}
-
 /// `dy weight`, where it is wanted.
-fn straight<E: Scalar, B: DerefMut<Target = Vec<E>>>(
+fn straight<E: Scalar>(
+    device: &Cpu,
     dy: Matrix<'_, E>,
     weight: Option<Matrix<'_, E>>,
-    wanted: Wanted<B>,
-) -> Option<Gradient<E, B>> {
-    let weight = weight?;
+    wanted: Wanted<<Cpu as Storage<E>>::Vec>,
+) -> Result<Option<<Cpu as Storage<E>>::Vec>, <Cpu as HasErr>::Err>
+where
+    Cpu: HeapDevice<E>,
+{
+    let Some(weight) = weight else { return Ok(None) };
     let (rows, inputs) = (dy.transposed().columns(), weight.columns());
-    match wanted {
+    Ok(match wanted {
         Wanted::Nothing => None,
         Wanted::New => {
             // SAFETY: a product writes every element.
             let dx =
                 unsafe { written(rows * inputs, |dx| Target::fresh(dx, rows, inputs).set(dy, weight, Threads::All)) };
-            Some(Gradient::New(dx))
+            Some(device.keep(dx)?)
         }
         Wanted::AddedTo(mut dx) => {
             Target::new(&mut dx, rows, inputs).add(dy, weight, Threads::All);
-            Some(Gradient::Added(dx))
+            Some(dx)
         }
-    }
+    })
 }
 
 /// The gradients where a function stands before the layer, block by block: the function's values
 /// come again from its input while its slopes are computed, and are never held for all rows.
-fn through<E: Scalar, B: DerefMut<Target = Vec<E>>>(
-    f: Activation,
+///
+/// `finish(dh, block, h)` turns the gradient behind the function into that before it, and writes
+/// the function's values to `h`.
+///
+/// # Safety
+/// `finish` must write all of `h`.
+unsafe fn through<E: Scalar, B>(
     dy: Matrix<'_, E>,
-    x: &[E],
-    weight: Option<Matrix<'_, E>>,
+    weight: Matrix<'_, E>,
     dw: &mut [E],
-    wanted: Wanted<B>,
-) -> Option<Gradient<E, B>> {
-    let (rows, outputs) = (dy.transposed().columns(), dy.columns());
-    let inputs = x.len() / rows;
-    let mut new = Vec::with_capacity(if matches!(wanted, Wanted::New) { x.len() } else { 0 });
-    let mut dh = Vec::with_capacity(if matches!(wanted, Wanted::AddedTo(_)) { BLOCK.min(rows) * inputs } else { 0 });
-    let mut h = Vec::with_capacity(BLOCK.min(rows) * inputs);
-    let mut sum = match wanted {
-        Wanted::AddedTo(dx) => Some(dx),
-        _ => None,
-    };
-    for (i, x) in x.chunks(BLOCK * inputs).enumerate() {
-        let count = x.len() / inputs;
+    blocks: impl Iterator<Item = B>,
+    mut finish: impl FnMut(&[E], B, &mut [MaybeUninit<E>]),
+) {
+    let (rows, outputs, inputs) = (dy.transposed().columns(), dy.columns(), weight.columns());
+    let (mut h, mut dh) = (Vec::new(), Vec::new());
+    for (i, block) in blocks.enumerate() {
+        let count = BLOCK.min(rows - i * BLOCK);
         let dy = dy.rows(i * BLOCK, count);
-        h.clear();
-        let values = &mut h.spare_capacity_mut()[..x.len()];
-        match (weight, &mut sum) {
-            (None, _) => apply_to(f, values, x),
-            (Some(weight), None) => {
-                let first = new.len();
-                Target::fresh(&mut new.spare_capacity_mut()[..x.len()], count, inputs).set(dy, weight, Threads::All);
-                // SAFETY: the product has written every element of its target.
-                unsafe { new.set_len(first + x.len()) };
-                scale_by_slopes_and_apply_to(f, &mut new[first..], x, values);
-            }
-            (Some(weight), Some(sum)) => {
-                dh.clear();
-                Target::fresh(&mut dh.spare_capacity_mut()[..x.len()], count, inputs).set(dy, weight, Threads::All);
-                // SAFETY: the product has written every element of its target.
-                unsafe { dh.set_len(x.len()) };
-                add_slopes_and_apply_to(f, &mut sum[i * BLOCK * inputs..][..x.len()], &dh, x, values);
-            }
+        // SAFETY: a product writes every element, and so does `finish`.
+        unsafe {
+            rewritten(&mut dh, count * inputs, |dh| Target::fresh(dh, count, inputs).set(dy, weight, Threads::All));
+            rewritten(&mut h, count * inputs, |h| finish(&dh, block, h));
         }
-        // SAFETY: each of the three has written every value.
-        unsafe { h.set_len(x.len()) };
         Target::new(dw, outputs, inputs).add(dy.transposed(), Matrix::new(&h, count, inputs), Threads::All);
-    }
-    match sum {
-        Some(dx) => Some(Gradient::Added(dx)),
-        None => weight.map(|_| Gradient::New(new)),
     }
 }
 
@@ -253,11 +252,8 @@ fn before<'a, E: Scalar>(f: Activation, x: &'a [E], h: &'a mut Vec<E>) -> &'a [E
     if f == Activation::Identity {
         return x;
     }
-    h.clear();
-    h.reserve_exact(x.len());
-    apply_to(f, &mut h.spare_capacity_mut()[..x.len()], x);
-    // SAFETY: `apply_to` has written every element.
-    unsafe { h.set_len(x.len()) };
+    // SAFETY: `apply_to` writes every element.
+    unsafe { rewritten(h, x.len(), |h| apply_to(f, h, x)) };
     h
 }
 

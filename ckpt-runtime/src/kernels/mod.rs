@@ -52,7 +52,7 @@ pub use concat::ConcatKernel;
 pub use conv::{ConvKernel, Convolution};
 pub(crate) use cross_entropy::CrossEntropyKernel;
 pub use device::Wanted;
-pub(crate) use device::{BufferKernel, Rows, Vector};
+pub(crate) use device::{BufferKernel, Lent, Rows, Vector};
 pub(crate) use embedding::EmbeddingKernel;
 pub use group_norm::GroupNormKernel;
 pub use images::{ActivateKernel, Extent, ImageBuffers, Layout};

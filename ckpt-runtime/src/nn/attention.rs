@@ -16,7 +16,7 @@ use crate::{
     GradientHandle, Real, ReplaySafe, Stateless,
     gradients::Buffer,
     kernels::{
-        Activation, AddKernel, Affine, AttentionKernel, BufferKernel, Heads, LinearKernel, Rows, Sources, Wanted,
+        Activation, AddKernel, Affine, AttentionKernel, BufferKernel, Heads, Lent, LinearKernel, Rows, Sources, Wanted,
     },
     replay,
 };
@@ -388,7 +388,7 @@ impl<const M: usize, const H: usize, E: Real, D: Device<E>, const C: bool, const
             let (gradient, of_x) = (GradientHandle::of(&y), GradientHandle::of(&x));
             tape.add_backward_op(move |grads| {
                 let dy = gradient.take(grads)?;
-                let d_mixed = linear.backward(&out, rows, &mixed, None, dy, Wanted::New, grads)?;
+                let d_mixed = linear.backward(&out, rows, Lent::Shared(&mixed), None, dy, Wanted::New, grads)?;
                 let d_mixed = d_mixed.expect("what is wanted is given");
                 let mut d_packed = [<D as Storage<E>>::try_alloc_len(&device, rows * 3 * M)?];
                 attention.backward(&heads, &Sources::packed(&packed, M), &mixed, &log_sums, &d_mixed, &mut d_packed)?;
@@ -396,7 +396,7 @@ impl<const M: usize, const H: usize, E: Real, D: Device<E>, const C: bool, const
                 let values = buffers.take_in(&x)?;
                 drop(x);
                 let ([d_packed], wanted) = (d_packed, Wanted::AddedTo(of_x.take(grads)?));
-                let dx = linear.backward(&projection, rows, &values, None, d_packed, wanted, grads)?;
+                let dx = linear.backward(&projection, rows, Lent::Owned(values), None, d_packed, wanted, grads)?;
                 of_x.put(grads, dx.expect("what is wanted is given"))
             });
         }

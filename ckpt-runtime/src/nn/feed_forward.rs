@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     GradientHandle, Real, ReplaySafe, Stateless,
-    kernels::{BufferKernel, LinearKernel, Wanted},
+    kernels::{BufferKernel, Lent, LinearKernel, Wanted},
 };
 
 /// The wide part of a Transformer's block: [`Linear`] to `F` features, `A`, and [`Linear`] back.
@@ -101,12 +101,11 @@ where
             let (gradient, of_x) = (GradientHandle::of(&y), GradientHandle::of(&x));
             tape.add_backward_op(move |grads| {
                 let dy = gradient.take(grads)?;
-                let d_wide = linear.backward(&narrow, rows, &wide, None, dy, Wanted::New, grads)?;
-                drop(wide);
+                let d_wide = linear.backward(&narrow, rows, Lent::Owned(wide), None, dy, Wanted::New, grads)?;
                 let values = buffers.take_in(&x)?;
                 drop(x);
                 let (d_wide, wanted) = (d_wide.expect("what is wanted is given"), Wanted::AddedTo(of_x.take(grads)?));
-                let dx = linear.backward(&widen, rows, &values, None, d_wide, wanted, grads)?;
+                let dx = linear.backward(&widen, rows, Lent::Owned(values), None, d_wide, wanted, grads)?;
                 of_x.put(grads, dx.expect("what is wanted is given"))
             });
         }

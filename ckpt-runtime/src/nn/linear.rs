@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     GradientHandle, Real, ReplaySafe, Stateless,
-    kernels::{Activation, Affine, BufferKernel, LinearKernel, Wanted},
+    kernels::{Activation, Affine, BufferKernel, Lent, LinearKernel, Wanted},
 };
 
 /// `x weightᵀ + bias` over the last dimension: `torch.nn.Linear`, with its initial values.
@@ -201,7 +201,7 @@ pub(super) fn affine_rows<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
                 None => before,
             };
             let wanted = Wanted::AddedTo(of_x.take(grads)?);
-            let dx = kernel.backward(&affine, rows, &values, behind.as_ref(), dy, wanted, grads)?;
+            let dx = kernel.backward(&affine, rows, Lent::Owned(values), behind.as_ref(), dy, wanted, grads)?;
             of_x.put(grads, dx.expect("what is wanted is given"))
         });
     }

@@ -45,12 +45,6 @@ macro_rules! activations {
 }
 activations! { Relu Gelu Silu }
 
-/// No layer.
-impl<C: Dim, E: Real, D: Device<E>> Link<C, E, D> for () {
-    type Out = C;
-    fn steps(&self, _: Phase, _: &mut Steps<E, D>) {}
-}
-
 /// Layers in turn. `C0` are the channels that the first takes, `C1` those that it gives, ..
 macro_rules! tuples {
     ($([$($L:ident $i:tt $In:ident $Out:ident),+] $Last:ident;)+) => { $(

@@ -16,11 +16,11 @@ use super::{
 use crate::{
     Real, ReplaySafe, Stateless,
     kernels::{Activation, Extent, ImageBuffers, JoinKernel},
-    nn::{ActivationFn, Images, Relu},
+    nn::{ActivationFn, Identity, Images, Relu},
 };
 
 /// `A(f(x) + short(x))`, as one operation: the block of a residual network (He et al.,
-/// arXiv 1512.03385), with `()` for a shortcut that is the input itself.
+/// arXiv 1512.03385), with [`Identity`] for a shortcut that is the input itself.
 ///
 /// Keeps what the two runs keep (see [`Fused`](super::Fused)), and of the sum one bit an element where
 /// `A` is [`Relu`].
@@ -41,7 +41,7 @@ use crate::{
 /// assert_eq!(y.shape(), &(Const::<2>, Const::<8>, 5, 5));
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ResidualAct<F, S = (), A = Relu> {
+pub struct ResidualAct<F, S = Identity, A = Relu> {
     /// The layers.
     pub f: F,
     /// The layers of the shortcut.

@@ -103,7 +103,7 @@ pub enum Phase {
 
 /// The operations of a run, as its layers list them.
 pub struct Steps<E: Real, D: Device<E>> {
-    pub(super) list: Vec<Box<dyn Step<E, D>>>,
+    pub(in crate::nn) list: Vec<Box<dyn Step<E, D>>>,
 }
 
 impl<E: Real, D: Device<E>> std::fmt::Debug for Steps<E, D> {

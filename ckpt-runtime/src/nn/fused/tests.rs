@@ -3,7 +3,7 @@
 use dfdx::prelude::*;
 
 use super::{Fused, ResidualAct};
-use crate::nn::{Gelu, Relu, Silu, checks::*};
+use crate::nn::{Gelu, Identity, Relu, Silu, checks::*};
 
 type Images64 = Tensor<Rank4<2, 3, 4, 5>, f64, Cpu>;
 
@@ -68,11 +68,11 @@ fn a_residual_adds_its_shortcut() {
     {
         let sum = Gelu.forward(x.clone()) + x.clone();
         let sum = sum.reshape_like(&(Const, Const, 4, 5));
-        let block = ResidualAct::<Gelu, (), A>::default();
+        let block = ResidualAct::<Gelu, Identity, A>::default();
         near(&block.forward(x.clone()).as_vec(), &A::default().forward(sum).as_vec(), 1e-15);
-        agrees_with_differences(x, |x| ResidualAct::<Gelu, (), A>::default().forward(x).square().sum());
+        agrees_with_differences(x, |x| ResidualAct::<Gelu, Identity, A>::default().forward(x).square().sum());
         agrees_with_differences(x, |x| ResidualAct::<(Silu, Gelu), Silu, A>::default().forward(x).square().sum());
-        agrees_with_differences(x, |x| ResidualAct::<(), (), A>::default().forward(x).square().sum());
+        agrees_with_differences(x, |x| ResidualAct::<Identity, Identity, A>::default().forward(x).square().sum());
     }
     check::<Relu>(&x);
     check::<Gelu>(&x);

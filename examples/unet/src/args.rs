@@ -1,0 +1,194 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use lexopt::prelude::*;
+use models::mode::{RunMode, Selectable};
+
+/// What `--help` prints.
+pub const HELP: &str = "\
+Trains a U-Net to find circles, rectangles and triangles in noisy images of 64x64, with its decoder
+checkpointed, prints what each mode costs in memory and time, and draws what the network sees.
+
+cargo run --release -p unet -- [OPTIONS]
+
+  --steps N         optimizer steps (400; 0 only measures)
+  --batch N         images a batch (8)
+  --lr X            learning rate of Adam (0.003)
+  --seed N          of weights and images (0)
+  --mode MODE       plain, keep, checkpoint or selective: train and measure in this mode alone
+                    (by default: train with selective, which recomputes the decoder alone, then measure plain,
+                    checkpoint, selective)
+  --compare N       steps from new weights that each mode is measured over (20; 0 measures nothing)
+  --threads N       of the CPU (all cores)
+  --overlays DIR    write pictures of some test images with true and found shapes (target/unet-overlays)
+  --quick           a look at everything within seconds
+  --help            this text
+";
+
+/// The options, read and checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Args {
+    pub steps: usize,
+    pub batch: usize,
+    pub rate: f64,
+    pub seed: u64,
+    pub mode: Option<Selectable>,
+    pub compare: usize,
+    pub threads: Option<usize>,
+    pub overlays: PathBuf,
+    pub quick: bool,
+}
+
+impl Default for Args {
+    fn default() -> Self {
+        Self {
+            steps: 400,
+            batch: 8,
+            rate: 3e-3,
+            seed: 0,
+            mode: None,
+            compare: 20,
+            threads: None,
+            overlays: "target/unet-overlays".into(),
+            quick: false,
+        }
+    }
+}
+
+/// What the command line asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    Run(Args),
+    Help,
+}
+
+impl Args {
+    /// Reads a command line without the program's name.
+    ///
+    /// # Errors
+    /// A message for the user, with what is known where a word is not.
+    pub fn parse<I>(words: I) -> Result<Command, String>
+    where
+        I: IntoIterator,
+        I::Item: Into<std::ffi::OsString>,
+    {
+        let mut args = Self::default();
+        let mut parser = lexopt::Parser::from_args(words);
+        while let Some(word) = parser.next().map_err(|e| e.to_string())? {
+            // A copy, since the value is read from the parser that the option's name borrows.
+            let Long(option) = word else {
+                return Err(unknown(&word));
+            };
+            let option = option.to_owned();
+            let mut value = || -> Result<_, String> { parser.value().map_err(|e| e.to_string()) };
+            match option.as_str() {
+                "steps" => args.steps = number(&option, &value()?)?,
+                "batch" => args.batch = at_least_one(&option, &value()?)?,
+                "lr" => args.rate = rate(&option, &value()?)?,
+                "seed" => args.seed = number(&option, &value()?)?,
+                "mode" => args.mode = Some(mode(&value()?)?),
+                "compare" => args.compare = number(&option, &value()?)?,
+                "threads" => args.threads = Some(at_least_one(&option, &value()?)?),
+                "overlays" => args.overlays = value()?.into(),
+                "quick" => args.quick = true,
+                "help" => return Ok(Command::Help),
+                _ => return Err(unknown(&Long(&option))),
+            }
+        }
+        Ok(Command::Run(args))
+    }
+}
+
+fn unknown(word: &lexopt::Arg<'_>) -> String {
+    let what = match word {
+        Short(c) => format!("unknown option `-{c}`"),
+        Long(name) => format!("unknown option `--{name}`"),
+        Value(value) => format!("unexpected argument `{}`", value.to_string_lossy()),
+    };
+    format!(
+        "{what}; the known options are --steps, --batch, --lr, --seed, --mode, --compare, --threads, --overlays, \
+         --quick, --help"
+    )
+}
+
+fn number<T: std::str::FromStr>(option: &str, value: &std::ffi::OsStr) -> Result<T, String> {
+    value
+        .to_str()
+        .and_then(|v| v.parse().ok())
+        .ok_or_else(|| format!("--{option} takes a number, not `{}`", value.to_string_lossy()))
+}
+
+fn at_least_one(option: &str, value: &std::ffi::OsStr) -> Result<usize, String> {
+    match number(option, value)? {
+        0 => Err(format!("--{option} takes 1 or more")),
+        n => Ok(n),
+    }
+}
+
+fn rate(option: &str, value: &std::ffi::OsStr) -> Result<f64, String> {
+    let rate: f64 = number(option, value)?;
+    if rate > 0.0 && rate.is_finite() { Ok(rate) } else { Err(format!("--{option} takes more than 0, not {rate}")) }
+}
+
+fn mode(value: &std::ffi::OsStr) -> Result<Selectable, String> {
+    match value.to_string_lossy().parse().map_err(|e: models::mode::UnknownMode| e.to_string())? {
+        Selectable::All(mode @ RunMode::Sequential(_)) => Err(format!(
+            "`{mode}` cuts a chain of layers, and a U-Net is none; take plain, keep, checkpoint or selective"
+        )),
+        mode => Ok(mode),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Command, String> {
+        Args::parse(line.split_whitespace())
+    }
+
+    #[test]
+    fn without_options_the_defaults_hold() {
+        assert_eq!(parse(""), Ok(Command::Run(Args::default())));
+    }
+
+    #[test]
+    fn every_option_is_read() {
+        let line = "--steps 7 --batch=3 --lr 0.5 --seed 9 --mode keep --compare 2 --threads 1 --overlays o --quick";
+        let args = Args {
+            steps: 7,
+            batch: 3,
+            rate: 0.5,
+            seed: 9,
+            mode: Some(Selectable::All(RunMode::Keep)),
+            compare: 2,
+            threads: Some(1),
+            overlays: "o".into(),
+            quick: true,
+        };
+        assert_eq!(parse(line), Ok(Command::Run(args)));
+        assert_eq!(parse("--help --nonsense"), Ok(Command::Help));
+    }
+
+    #[test]
+    fn what_is_unknown_is_named_beside_what_is_known() {
+        for (line, word, known) in [
+            ("--step 4", "`--step`", "--steps, --batch, --lr"),
+            ("-x", "`-x`", "--steps, --batch, --lr"),
+            ("more", "`more`", "--steps, --batch, --lr"),
+            ("--mode fast", "`fast`", "plain, keep, checkpoint, selective"),
+            ("--mode sequential:3", "`sequential:3`", "plain, keep, checkpoint or selective"),
+        ] {
+            let message = parse(line).unwrap_err();
+            assert!(message.contains(word) && message.contains(known), "{message}");
+        }
+    }
+
+    #[test]
+    fn values_out_of_range_are_refused() {
+        for line in ["--batch 0", "--threads 0", "--steps -1", "--steps many", "--lr 0", "--lr nan", "--seed"] {
+            assert!(parse(line).is_err(), "{line}");
+        }
+    }
+}

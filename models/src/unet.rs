@@ -1,0 +1,87 @@
+//! A U-Net (Ronneberger et al. 2015, arXiv 1505.04597) of four levels, with batch norm and padded
+//! convolutions.
+//!
+//! Each level is a region. What the encoder hands to the decoder past the levels below crosses the
+//! regions' edges as one of several inputs. Tensors have the layouts and initial values of
+//! PyTorch's layers.
+
+use ckpt_runtime::prelude::*;
+
+/// Two 3×3 convolutions, each with a norm and a ReLU.
+pub type Level<const I: usize, const O: usize, E, D> = nn::Fused<(
+    nn::UnbiasedConv2d<I, O, 3, 1, 1, 1, 1, E, D>,
+    nn::BatchNorm2d<O, E, D>,
+    nn::Relu,
+    nn::UnbiasedConv2d<O, O, 3, 1, 1, 1, 1, E, D>,
+    nn::BatchNorm2d<O, E, D>,
+    nn::Relu,
+)>;
+
+/// From images to the logits of each pixel's class, through 16, 32, 64 and 128 channels and back.
+///
+/// # Shapes
+/// `Tensor<(B, Const<3>, H, W), E, D>` to `Tensor<(B, Const<CLASSES>, usize, usize), E, D>` of the
+/// same height and width, for any batch size and any height and width that 8 divides.
+///
+/// # Panics
+/// Where the height or the width is no multiple of 8: a level's skip is not twice as high and wide
+/// as what comes from below, and the message has both.
+#[checkpointed(forward = custom)]
+#[derive(Clone, Debug)]
+pub struct UNet<const CLASSES: usize, E: Dtype, D: Device<E>> {
+    /// At full size.
+    pub down1: Level<3, 16, E, D>,
+    /// At half the size.
+    pub down2: Level<16, 32, E, D>,
+    /// At a quarter.
+    pub down3: Level<32, 64, E, D>,
+    /// At an eighth.
+    pub bottom: Level<64, 128, E, D>,
+    /// Back at a quarter, with what `down3` gave.
+    pub up3: Level<192, 64, E, D>,
+    /// At half, with what `down2` gave.
+    pub up2: Level<96, 32, E, D>,
+    /// At full size, with what `down1` gave.
+    pub up1: Level<48, 16, E, D>,
+    /// From a pixel's vector to logits.
+    pub head: nn::Conv2d<16, CLASSES, 1, 1, 0, 1, 1, E, D>,
+    /// From one level to the one below.
+    pub shrink: nn::MaxPool2d<2>,
+    /// From one level to the one above, beside its skip.
+    pub join: nn::UpsampleConcat2d<2>,
+}
+
+#[checkpointed]
+impl<const CLASSES: usize, E: Dtype, D: Device<E> + nn::ImageDevice<E>> UNet<CLASSES, E, D> {
+    fn forward<B: Dim, H: Dim, W: Dim>(
+        &self,
+        x: Tensor<(B, Const<3>, H, W), E, D>,
+    ) -> Tensor<(B, Const<CLASSES>, usize, usize), E, D> {
+        #[checkpoint(name = "UNet.down1")]
+        let full = self.down1.forward(x);
+        #[checkpoint(name = "UNet.down2")]
+        let half = self.down2.forward(self.shrink.forward(full));
+        #[checkpoint(name = "UNet.down3")]
+        let quarter = self.down3.forward(self.shrink.forward(half));
+        #[checkpoint(name = "UNet.bottom")]
+        let eighth = self.bottom.forward(self.shrink.forward(quarter));
+        #[checkpoint(name = "UNet.up3")]
+        let quarter = self.up3.forward(self.join.forward((eighth, quarter)));
+        #[checkpoint(name = "UNet.up2")]
+        let half = self.up2.forward(self.join.forward((quarter, half)));
+        #[checkpoint(name = "UNet.up1")]
+        let full = self.up1.forward(self.join.forward((half, full)));
+        self.head.forward(full)
+    }
+}
+
+/// Recomputes [`UNet`]'s decoder and keeps its encoder.
+///
+/// A decoder's level reads about three times the channels of the encoder's beside it, and its
+/// backward comes first, while the encoder's values are all still there: at the peak, the decoder's
+/// are what can be spared.
+pub fn decoder_only() -> Policy {
+    ["UNet.down1", "UNet.down2", "UNet.down3", "UNet.bottom"]
+        .into_iter()
+        .fold(Policy::checkpoint(), |policy, level| policy.region(level, Mode::Keep))
+}
