@@ -11,7 +11,7 @@ untied head) at toy sizes. Every tensor is drawn at random, norms and biases inc
 are drawn in f32 and stored as f64: an f32 model can load them exactly. Loss, logits and gradients are computed in f64.
 
 Tensors (f64 unless said), named as PyTorch names them and as `models::gpt` does:
-    tok.weight, pos.weight, blocks.I.{norm1,norm2,ff1,ff2}.{weight,bias}, norm.*, head.*    the parameters
+    tok.weight, pos.weight, blocks.I.{norm1,norm2,ff.linear1,ff.linear2}.{weight,bias}, norm.*, head.*    the parameters
     blocks.I.attn.{in_proj_weight,in_proj_bias,out_proj.weight,out_proj.bias}
     tokens, targets       i64 [batch, seq]
     logits                [batch, seq, vocab]
@@ -30,18 +30,27 @@ LAYERS, D_MODEL, HEADS, FF, VOCAB, SEQ, BATCH = 2, 16, 2, 32, 11, 8, 2
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "fixtures" / "gpt_torch.safetensors"
 
 
+class FeedForward(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear1, self.linear2 = nn.Linear(D_MODEL, FF), nn.Linear(FF, D_MODEL)
+
+    def forward(self, x):
+        return self.linear2(F.gelu(self.linear1(x)))
+
+
 class Block(nn.Module):
     def __init__(self):
         super().__init__()
         self.norm1, self.norm2 = (nn.LayerNorm(D_MODEL) for _ in range(2))
         self.attn = nn.MultiheadAttention(D_MODEL, HEADS, batch_first=True)
-        self.ff1, self.ff2 = nn.Linear(D_MODEL, FF), nn.Linear(FF, D_MODEL)
+        self.ff = FeedForward()
 
     def forward(self, x):
         h = self.norm1(x)
         later = nn.Transformer.generate_square_subsequent_mask(SEQ, dtype=x.dtype)
         x = x + self.attn(h, h, h, attn_mask=later, is_causal=True, need_weights=False)[0]
-        return x + self.ff2(F.gelu(self.ff1(self.norm2(x))))
+        return x + self.ff(self.norm2(x))
 
 
 class Gpt(nn.Module):

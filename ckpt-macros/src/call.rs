@@ -61,7 +61,7 @@ pub fn expand(input: TokenStream) -> TokenStream {
     if exclusive {
         quote_spanned!(span=> #rt::__private::checkpoint_mut(#site, &mut #place, #input))
     } else {
-        let borrow = borrow(place);
+        let borrow = borrow(&rt, place);
         quote_spanned!(span=> #rt::__private::checkpoint_ref(#site, #borrow, #input))
     }
 }
@@ -75,12 +75,18 @@ fn failed(findings: Findings) -> TokenStream {
     quote!({ #errors ::core::unreachable!() })
 }
 
-fn borrow(place: &Expr) -> TokenStream {
+/// A module given by its place, borrowed by `&`; a name or a field may be such a borrow already.
+pub fn borrow(rt: &TokenStream, place: &Expr) -> TokenStream {
+    let of_a_type = |p: &syn::ExprPath| {
+        p.path.segments.last().is_some_and(|s| s.ident.unraw().to_string().starts_with(char::is_uppercase))
+    };
     match place {
-        Expr::Path(_)
-        | Expr::Field(_)
-        | Expr::Index(_)
-        | Expr::MethodCall(_)
+        Expr::Path(p) if of_a_type(p) => quote!(&#place),
+        Expr::Path(_) | Expr::Field(_) | Expr::Index(_) => quote!({
+            use #rt::__private::Reached as _;
+            #place.reached()
+        }),
+        Expr::MethodCall(_)
         | Expr::Call(_)
         | Expr::Unary(_)
         | Expr::Paren(_)

@@ -118,6 +118,18 @@ impl Findings {
         }
     }
 
+    /// Records that an item is not Rust that can be read; the compiler mostly says so, too.
+    pub fn push_unread(&mut self, error: &syn::Error) {
+        for e in error.clone() {
+            self.push_span(
+                codes::SYNTAX,
+                e.span(),
+                e.to_string(),
+                "the macro reads no further here: what the compiler says of this place comes first",
+            );
+        }
+    }
+
     /// Whether nothing was found.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Item;
 
-use crate::{declare, diagnostic::Findings, flow};
+use crate::{declare, diagnostic::Findings, flow, unread::unmarked};
 
 /// The attribute on whatever it stands on.
 pub fn checkpointed(options: TokenStream, item: TokenStream) -> TokenStream {
@@ -14,8 +14,8 @@ pub fn checkpointed(options: TokenStream, item: TokenStream) -> TokenStream {
         Ok(other) => declare::misplaced(other),
         Err(e) => {
             let mut findings = Findings::new();
-            findings.push_syn(&e);
-            let errors = findings.into_tokens();
+            findings.push_unread(&e);
+            let (item, errors) = (unmarked(item), findings.into_tokens());
             quote!(#item #errors)
         }
     }

@@ -1,4 +1,5 @@
-//! No input makes a macro panic: token soup, and declarations that work with a few tokens broken.
+//! No input makes a macro panic: token soup, and declarations that work, the files of
+//! `tests/ui/pass` among them, with a few tokens broken.
 //!
 //! What comes out is an expansion that can be read as Rust, or coded errors, or both. Cases are
 //! few in CI; `CKPT_CASES` asks for more.
@@ -11,7 +12,7 @@ use proptest::{
     test_runner::{RngAlgorithm, TestRng, TestRunner},
 };
 
-use crate::{boundary, call, declare, dispatch, mark, sequence};
+use crate::{boundary, call, declare, dispatch, mark, passing, sequence};
 
 /// A macro, and what reads its output.
 struct Entry {
@@ -295,6 +296,36 @@ fn broken_declarations_never_panic() {
         (0..SEEDS.len(), prop::collection::vec(change(), 0..4), prop::collection::vec(change(), 0..2)),
         |(seed, item, options)| check(&mutated(SEEDS[seed].0, &options), &mutated(SEEDS[seed].1, &item)),
     );
+}
+
+/// The files that pass, each use of a macro broken in a few places and given to that macro.
+#[test]
+fn broken_passing_files_never_panic() {
+    let uses = passing::uses();
+    let (count, options) = (uses.len(), prop::collection::vec(change(), 0..2));
+    run((0..count, prop::collection::vec(change(), 1..4), options), |(at, item, options)| {
+        let u = &uses[at];
+        let (item, options) = (mutated(&u.item, &item).to_string(), mutated(&u.options, &options).to_string());
+        let expanded = catch_unwind(|| {
+            let tokens = |s: &str| TokenStream::from_str(s).unwrap_or_default();
+            passing::expand(tokens(&options), tokens(&item), u.name).to_string()
+        });
+        let Ok(expanded) = expanded else {
+            return Err(TestCaseError::fail(format!("`{}` of {} panicked on `{options}` `{item}`", u.name, u.file)));
+        };
+        let reads = TokenStream::from_str(&expanded).is_ok_and(|t| anything(&t));
+        prop_assert!(
+            reads || expanded.contains("\"CKPT0"),
+            "`{}` of {} made no Rust and no error of `{}` `{}`: {}",
+            u.name,
+            u.file,
+            options,
+            item,
+            expanded
+        );
+        prop_assert!(!expanded.contains("CKPT099"), "{}: {}", u.file, expanded);
+        Ok(())
+    });
 }
 
 #[test]

@@ -18,9 +18,12 @@ mod guard;
 mod hygiene;
 mod mark;
 mod options;
+#[cfg(test)]
+mod passing;
 mod roles;
 mod sequence;
 mod tensor_type;
+mod unread;
 
 use proc_macro::TokenStream;
 

@@ -8,14 +8,21 @@ use syn::{Item, ItemFn};
 use crate::{
     diagnostic::{Findings, codes},
     function,
+    unread::{is_function, unmarked},
 };
 
 /// The attribute.
 pub fn attribute(options: TokenStream, item: TokenStream) -> TokenStream {
-    if let Ok(function) = syn::parse2::<ItemFn>(item.clone()) {
-        return function::expand(options, function);
-    }
     let mut findings = Findings::new();
+    match syn::parse2::<ItemFn>(item.clone()) {
+        Ok(function) => return function::expand(options, function),
+        Err(e) if is_function(&item) => {
+            findings.push_unread(&e);
+            let (item, errors) = (unmarked(item), findings.into_tokens());
+            return quote!(#item #errors);
+        }
+        Err(_) => {}
+    }
     let what = match syn::parse2::<Item>(item.clone()) {
         Ok(Item::Struct(_)) => Some(("a struct", "write `#[checkpointed]` on it and `#[checkpoint]` on its fields")),
         Ok(Item::Impl(_)) => Some((
@@ -25,6 +32,14 @@ pub fn attribute(options: TokenStream, item: TokenStream) -> TokenStream {
         Ok(Item::Trait(_) | Item::Mod(_)) => Some(("this item", ANYWHERE)),
         Ok(Item::Enum(_) | Item::Union(_)) => {
             Some(("this type", "a region runs modules: mark a field of a `#[checkpointed]` struct, or a function"))
+        }
+        _ if syn::parse::Parser::parse2(syn::Block::parse_within, item.clone())
+            .is_ok_and(|stmts| !stmts.is_empty() && !stmts.iter().any(|s| matches!(s, syn::Stmt::Item(_)))) =>
+        {
+            Some((
+                "a statement",
+                "a region stands in the forward of a `#[checkpointed]` impl: write that attribute on the impl around it, or make it a function that is marked",
+            ))
         }
         _ => None,
     };

@@ -2,7 +2,7 @@
 //! `verify`, `verify(tolerance = ..)`, `name = ".."`, `allow(..)`, `crate = ::path`, and for
 //! declarations `builder = Name`, `dtype = E`, `device = D`, `tape = T`, `forward = custom`.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{
     Expr, ExprLit, Lit, LitFloat, LitStr, Path, Token, ext::IdentExt, parenthesized, parse::ParseStream,
@@ -11,32 +11,80 @@ use syn::{
 
 use crate::diagnostic::{Findings, codes, nearest};
 
-/// The words that a position understands.
-pub type Words = &'static [&'static str];
+/// A place where options stand.
+#[derive(Debug)]
+pub struct Position {
+    /// The words that it understands.
+    words: &'static [&'static str],
+    /// What can be let through there by `allow(..)`.
+    allow: &'static [&'static str],
+    /// Where else to write `allow({what})`, which would do nothing here.
+    elsewhere: &'static str,
+}
+
+/// A position.
+pub type Words = &'static Position;
 
 /// On a field of a checkpointed struct.
-pub const FIELD: Words = &["segments", "each", "keep", "plain", "verify", "name", "allow"];
+pub const FIELD: Words = &Position {
+    words: &["segments", "each", "keep", "plain", "verify", "name", "allow"],
+    allow: &["whole_model", "interior_mutability"],
+    elsewhere: "a layer's code is its own type's: write `allow({what})` on the impl that has its forward",
+};
 /// On a field that takes no part.
-pub const SKIP: Words = &["allow"];
+pub const SKIP: Words = &Position {
+    words: &["allow"],
+    allow: &["interior_mutability"],
+    elsewhere: "a field that is skipped is not run: write `allow({what})` where the code is",
+};
 /// On a `let` or a block of a checkpointed forward.
-pub const STATEMENT: Words = &["keep", "plain", "verify", "name", "allow"];
+pub const STATEMENT: Words =
+    &Position { words: &["keep", "plain", "verify", "name", "allow"], allow: CODE, elsewhere: ON_THE_ITEM };
 /// On a `for` over blocks in a checkpointed forward.
-pub const LOOP: Words = &["segments", "each", "keep", "plain", "verify", "name", "allow"];
+pub const LOOP: Words = &Position {
+    words: &["segments", "each", "keep", "plain", "verify", "name", "allow"],
+    allow: CODE,
+    elsewhere: ON_THE_ITEM,
+};
 /// On a checkpointed function.
-pub const FUNCTION: Words = &["keep", "plain", "verify", "name", "allow", "dtype", "device", "crate"];
+pub const FUNCTION: Words = &Position {
+    words: &["keep", "plain", "verify", "name", "allow", "dtype", "device", "crate"],
+    allow: CODE,
+    elsewhere: "a function is one region, and marked: leave `allow({what})` out",
+};
 /// On a checkpointed struct.
-pub const STRUCT: Words = &["forward", "builder", "dtype", "device", "name", "allow", "crate"];
+pub const STRUCT: Words = &Position {
+    words: &["forward", "builder", "dtype", "device", "name", "allow", "crate"],
+    allow: &["whole_model", "interior_mutability"],
+    elsewhere: "the struct's macro does not see the impl: write `#[checkpointed(allow({what}))]` on the impl, or `#[checkpoint(allow({what}))]` on a region in it",
+};
 /// On the impl of a checkpointed struct with a forward of its own.
-pub const IMPL: Words = &["dtype", "device", "name", "allow", "crate"];
+pub const IMPL: Words = &Position {
+    words: &["dtype", "device", "name", "allow", "crate"],
+    allow: &["nothing_marked", "io", "interior_mutability", "in_place", "threads", "unsafe_code", "reading"],
+    elsewhere: "write `#[checkpointed(allow({what}))]` on the struct, or leave it out where the forward is custom",
+};
 /// At the head of `checkpoint!`.
-pub const EXPRESSION: Words = &["keep", "plain", "verify", "name", "allow", "crate"];
+pub const EXPRESSION: Words = &Position {
+    words: &["keep", "plain", "verify", "name", "allow", "crate"],
+    allow: &[],
+    elsewhere: "there is no code in this region but its module's: write `allow({what})` on the impl that has the module's forward",
+};
 /// At the head of `checkpoint_sequential!`.
-pub const SEQUENCE: Words = &["segments", "each", "keep", "plain", "verify", "name", "allow", "builder", "crate"];
+pub const SEQUENCE: Words = &Position {
+    words: &["segments", "each", "keep", "plain", "verify", "name", "allow", "builder", "crate"],
+    allow: &[],
+    elsewhere: "there is no code in a sequence but its layers': write `allow({what})` on the impl that has the layer's forward",
+};
 
 /// On a type that derives `Boundary`.
-pub const BOUNDARY: Words = &["dtype", "device", "tape", "crate"];
+pub const BOUNDARY: Words = &Position { words: &["dtype", "device", "tape", "crate"], allow: &[], elsewhere: "" };
 /// On a field of such a type.
-pub const BOUNDARY_FIELD: Words = &["plain"];
+pub const BOUNDARY_FIELD: Words = &Position { words: &["plain"], allow: &[], elsewhere: "" };
+
+/// What code can be let through.
+const CODE: &[&str] = &["io", "interior_mutability", "in_place", "threads", "unsafe_code", "reading"];
+const ON_THE_ITEM: &str = "this concerns the whole item: write `#[checkpointed(allow({what}))]` on it";
 
 /// How a run of layers is cut.
 #[derive(Clone, Debug)]
@@ -93,6 +141,8 @@ pub struct Options {
     pub tape: Option<Ident>,
     /// `forward = custom`.
     pub custom_forward: bool,
+    /// `forward = ..` says something else, so that nobody knows what marks it should have.
+    pub forward_unread: bool,
 }
 
 /// What may stand in `allow(..)`.
@@ -116,13 +166,13 @@ impl Options {
             }
             let word = input.call(Ident::parse_any)?;
             let text = word.to_string();
-            if !words.contains(&text.as_str()) {
-                let near = nearest(&text, words).map(|n| format!("did you mean `{n}`? ")).unwrap_or_default();
+            if !words.words.contains(&text.as_str()) {
+                let near = nearest(&text, words.words).map(|n| format!("did you mean `{n}`? ")).unwrap_or_default();
                 findings.push(
                     codes::UNKNOWN_OPTION,
                     &word,
                     format!("`{text}` is not an option here"),
-                    format!("{near}the options here are {}", list(words)),
+                    format!("{near}the options here are {}", list(words.words)),
                 );
                 skip_value(input)?;
             } else {
@@ -138,7 +188,18 @@ impl Options {
                     );
                     skip_value(input)?;
                 } else {
-                    options.read(&word, &text, input, findings)?;
+                    options.read(&word, &text, words, input, findings)?;
+                    if input.peek(Token![=]) {
+                        let how =
+                            if text == "verify" { "`verify`, or `verify(tolerance = 1e-5)`" } else { "the word alone" };
+                        findings.push(
+                            codes::SYNTAX,
+                            &word,
+                            format!("`{text}` takes no value"),
+                            format!("write {how}, or leave it out"),
+                        );
+                        skip_value(input)?;
+                    }
                 }
                 seen.push(word);
             }
@@ -176,13 +237,23 @@ impl Options {
             options = Self::parse(input, words, false, findings)?;
             Ok(())
         };
+        let says_forward = tokens.clone().into_iter().any(|t| matches!(t, TokenTree::Ident(i) if i == "forward"));
         if let Err(e) = syn::parse::Parser::parse2(parser, tokens) {
             findings.push_syn(&e);
+            options.custom_forward = says_forward;
+            options.forward_unread = says_forward;
         }
         options
     }
 
-    fn read(&mut self, word: &Ident, text: &str, input: ParseStream<'_>, findings: &mut Findings) -> syn::Result<()> {
+    fn read(
+        &mut self,
+        word: &Ident,
+        text: &str,
+        position: Words,
+        input: ParseStream<'_>,
+        findings: &mut Findings,
+    ) -> syn::Result<()> {
         match text {
             "segments" => {
                 input.parse::<Token![=]>()?;
@@ -249,14 +320,23 @@ impl Options {
                 let inner;
                 parenthesized!(inner in input);
                 for what in inner.parse_terminated(Ident::parse_any, Token![,])? {
-                    if ALLOWED.contains(&what.to_string().as_str()) {
+                    let word = what.to_string();
+                    if position.allow.contains(&word.as_str()) {
                         self.allow.push(what);
+                    } else if ALLOWED.contains(&word.as_str()) {
+                        findings.push(
+                            codes::UNKNOWN_OPTION,
+                            &what,
+                            format!("`allow({word})` lets nothing through here"),
+                            position.elsewhere.replace("{what}", &word),
+                        );
                     } else {
+                        let near = nearest(&word, ALLOWED).map(|n| format!("did you mean `{n}`? ")).unwrap_or_default();
                         findings.push(
                             codes::UNKNOWN_OPTION,
                             &what,
                             format!("`{what}` cannot be allowed"),
-                            format!("what can be allowed is {}", list(ALLOWED)),
+                            format!("{near}what can be allowed is {}", list(ALLOWED)),
                         );
                     }
                 }
@@ -284,9 +364,10 @@ impl Options {
             "forward" => {
                 input.parse::<Token![=]>()?;
                 let what = input.call(Ident::parse_any)?;
-                if what == "custom" {
-                    self.custom_forward = true;
-                } else {
+                // Whatever it says, the forward is not the fields', which would be a second one.
+                self.custom_forward = true;
+                self.forward_unread = what != "custom";
+                if self.forward_unread {
                     findings.push(
                         codes::UNKNOWN_OPTION,
                         &what,
@@ -319,10 +400,15 @@ impl Options {
             ("verify", "keep", "`keep` recomputes nothing, so there is nothing to verify: keep one of the two"),
             ("verify", "plain", "`plain` recomputes nothing, so there is nothing to verify: keep one of the two"),
         ];
+        // A word that clashes with several is said to clash once.
+        let mut said = Vec::new();
         for (a, b, help) in CLASHES {
             let first = seen.iter().position(|s| s == a);
             let second = seen.iter().position(|s| s == b);
-            if let (Some(first), Some(second)) = (first, second) {
+            if let (Some(first), Some(second)) = (first, second)
+                && !said.contains(&first.max(second))
+            {
+                said.push(first.max(second));
                 findings.push(
                     codes::OPTIONS_CLASH,
                     &seen[first.max(second)],
@@ -383,7 +469,7 @@ fn starts_option(input: ParseStream<'_>, words: Words) -> bool {
     let Ok(word) = ahead.call(Ident::parse_any) else {
         return false;
     };
-    let known = words.contains(&word.to_string().as_str());
+    let known = words.words.contains(&word.to_string().as_str());
     // `keep` alone could be a variable; an option is followed by `=`, `(`, `,` or the end.
     (known && (ahead.is_empty() || ahead.peek(Token![,]) || ahead.peek(Token![;]) || ahead.peek(syn::token::Paren)))
         || (ahead.peek(Token![=]) && !ahead.peek(Token![==]))
@@ -434,12 +520,32 @@ mod tests {
 
     #[test]
     fn every_word_is_read() {
-        let (o, found) = read(FIELD, quote!(segments = 4, verify(tolerance = 1e-5), name = "enc", allow(io)));
+        let (o, found) = read(LOOP, quote!(segments = 4, verify(tolerance = 1e-5), name = "enc", allow(io)));
         assert!(found.is_empty());
         assert!(matches!(o.segments, Some(Segments::Count(4, _))));
         assert!(matches!(o.verify, Some(Verify::Tolerance(t)) if t == 1e-5));
         assert_eq!(o.name.as_ref().map(LitStr::value).as_deref(), Some("enc"));
         assert!(o.allows("io"));
+    }
+
+    /// An `allow` that would change nothing where it stands says where it would.
+    #[test]
+    fn what_is_allowed_in_vain_is_a_finding() {
+        for (position, what) in [
+            (STRUCT, quote!(allow(io))),
+            (STRUCT, quote!(allow(nothing_marked))),
+            (FIELD, quote!(allow(threads))),
+            (SKIP, quote!(allow(whole_model))),
+            (STATEMENT, quote!(allow(whole_model))),
+            (FUNCTION, quote!(allow(nothing_marked))),
+            (IMPL, quote!(allow(whole_model))),
+            (EXPRESSION, quote!(allow(io))),
+            (SEQUENCE, quote!(allow(reading))),
+        ] {
+            let (o, found) = read(position, what.clone());
+            assert_eq!(found, [codes::UNKNOWN_OPTION], "{what}");
+            assert!(o.allow.is_empty());
+        }
     }
 
     #[test]

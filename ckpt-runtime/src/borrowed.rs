@@ -2,7 +2,7 @@
 //! borrowed, each by `&` or `&mut`, for one call.
 
 use dfdx::{
-    nn::{Module, ModuleMut, TensorCollection},
+    nn::TensorCollection,
     tensor::{NoneTape, OwnedTape},
     tensor_ops::Device,
 };
@@ -11,6 +11,7 @@ use crate::{
     Boundary, Edge, Real, ReplaySafe, Retape, Segments, SharedTape,
     chain::{DynLayer, chain, layer_mut, layer_ref},
     context::Site,
+    fits::{Owned, TakenMut, TakenRef},
     flow::enter,
     sequence::Concat,
 };
@@ -45,18 +46,24 @@ pub trait BorrowedLayer<X> {
     /// The layer's.
     fn call(&mut self, x: X) -> Result<Self::Output, Self::Error>;
 }
-impl<M: Module<X>, X> BorrowedLayer<X> for Borrowed<'_, M> {
-    type Output = M::Output;
-    type Error = M::Error;
-    fn call(&mut self, x: X) -> Result<M::Output, M::Error> {
-        self.0.try_forward(x)
+impl<M, X, Y, R: core::fmt::Debug> BorrowedLayer<X> for Borrowed<'_, M>
+where
+    X: TakenRef<M, (), Output = Y, Error = R>,
+{
+    type Output = Y;
+    type Error = R;
+    fn call(&mut self, x: X) -> Result<Y, R> {
+        x.taken_ref(self.0)
     }
 }
-impl<M: ModuleMut<X>, X> BorrowedLayer<X> for BorrowedMut<'_, M> {
-    type Output = M::Output;
-    type Error = M::Error;
-    fn call(&mut self, x: X) -> Result<M::Output, M::Error> {
-        self.0.try_forward_mut(x)
+impl<M, X, Y, R: core::fmt::Debug> BorrowedLayer<X> for BorrowedMut<'_, M>
+where
+    X: TakenMut<M, (), Output = Y, Error = R>,
+{
+    type Output = Y;
+    type Error = R;
+    fn call(&mut self, x: X) -> Result<Y, R> {
+        x.taken_mut(self.0)
     }
 }
 
@@ -65,22 +72,22 @@ pub trait BorrowedRow<X, E: Real, D: Device<E>>: BorrowedLayer<X, Error = Err<D>
     /// The row.
     fn row(&mut self) -> Box<dyn DynLayer<E, D> + '_>;
 }
-impl<M, X: Boundary<E, D>, E: Real, D: Device<E>> BorrowedRow<X, E, D> for Borrowed<'_, M>
+impl<M, X, Y: Boundary<E, D>, E: Real, D: Device<E>> BorrowedRow<X, E, D> for Borrowed<'_, M>
 where
-    M: Module<X, Error = Err<D>> + TensorCollection<E, D> + ReplaySafe + Clone + 'static,
-    M::Output: Boundary<E, D>,
+    M: TensorCollection<E, D> + ReplaySafe + Owned,
+    X: Boundary<E, D> + TakenRef<M, (), Output = Y, Error = Err<D>>,
 {
     fn row(&mut self) -> Box<dyn DynLayer<E, D> + '_> {
-        Box::new(layer_ref::<M, X, E, D>(self.0))
+        Box::new(layer_ref::<M, (), X, E, D>(self.0))
     }
 }
-impl<M, X: Boundary<E, D>, E: Real, D: Device<E>> BorrowedRow<X, E, D> for BorrowedMut<'_, M>
+impl<M, X, Y: Boundary<E, D>, E: Real, D: Device<E>> BorrowedRow<X, E, D> for BorrowedMut<'_, M>
 where
-    M: ModuleMut<X, Error = Err<D>> + TensorCollection<E, D> + ReplaySafe + Clone + 'static,
-    M::Output: Boundary<E, D>,
+    M: TensorCollection<E, D> + ReplaySafe + Owned,
+    X: Boundary<E, D> + TakenMut<M, (), Output = Y, Error = Err<D>>,
 {
     fn row(&mut self) -> Box<dyn DynLayer<E, D> + '_> {
-        Box::new(layer_mut::<M, X, E, D>(self.0))
+        Box::new(layer_mut::<M, (), X, E, D>(self.0))
     }
 }
 

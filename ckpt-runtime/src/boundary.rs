@@ -294,6 +294,11 @@ macro_rules! fed {
 /// The same value on other tapes: what a forward on a shared tape makes of values at its edges.
 ///
 /// All forms share what they store, so that changing the tape is storing and loading.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot go into a checkpointed forward or come out of one",
+    label = "neither a tensor nor made of values that go on a tape",
+    note = "derive `ckpt_runtime::Boundary` for a type of your own, with tensors or without"
+)]
 pub trait Retape<E: Real, D: Device<E>>: Boundary<E, D> {
     /// Float tensors on the shared tape, index tensors untaped.
     type Shared: Boundary<E, D, Stored = Self::Stored>;

@@ -6,16 +6,13 @@
 
 use std::{any::Any, marker::PhantomData};
 
-use dfdx::{
-    nn::{Module, ModuleMut, TensorCollection},
-    tensor::Gradients,
-    tensor_ops::Device,
-};
+use dfdx::{nn::TensorCollection, tensor::Gradients, tensor_ops::Device};
 
 use crate::{
     Boundary, Mode, Real, Segments, SharedTape,
     context::{Context, Site},
     failure::{self, Cause, Difference, Pass},
+    fits::{TakenMut, TakenRef},
     flow::cut,
     gradients::GradientHandle,
     parameters::{Lend, Parameters, Role, Trained},
@@ -132,47 +129,51 @@ pub trait DynLayer<E: Real, D: Device<E>> {
     fn migrate(&self, from: &mut Gradients<E, D>, to: &mut Gradients<E, D>) -> Result<(), Err<D>>;
 }
 
-/// A row of the table: a layer that takes `X`, held as `H` (`&mut M`, `&M`, or owned).
-struct Layer<H, X>(H, PhantomData<fn(X)>);
+/// A row of the table: a layer that takes `X` and comes after `P`, held as `H` (`&mut M`, `&M`, or owned).
+struct Layer<H, P, X>(H, PhantomData<fn(P, X)>);
 /// An owned module that is called through `&mut`.
 struct ByMut<M>(M);
 /// An owned module that is called through `&`.
 struct ByRef<M>(M);
 
 /// A row of the table, for a layer that takes `X` through `&mut`.
-pub fn layer_mut<'a, M, X, E: Real, D: Device<E>>(module: &'a mut M) -> impl DynLayer<E, D> + use<'a, M, X, E, D>
+pub fn layer_mut<'a, M, P, X, E: Real, D: Device<E>>(module: &'a mut M) -> impl DynLayer<E, D> + use<'a, M, P, X, E, D>
 where
-    M: ModuleMut<X, Error = Err<D>> + TensorCollection<E, D> + Clone + 'static,
-    X: Boundary<E, D>,
-    M::Output: Boundary<E, D>,
+    M: TensorCollection<E, D> + Clone + 'static,
+    P: 'static,
+    X: Boundary<E, D> + TakenMut<M, P, Error = Err<D>>,
+    <X as TakenMut<M, P>>::Output: Boundary<E, D>,
 {
-    Layer::<_, X>(module, PhantomData)
+    Layer::<_, P, X>(module, PhantomData)
 }
 
 /// A row of the table, for a layer that takes `X` through `&`.
-pub fn layer_ref<'a, M, X, E: Real, D: Device<E>>(module: &'a M) -> impl DynLayer<E, D> + use<'a, M, X, E, D>
+pub fn layer_ref<'a, M, P, X, E: Real, D: Device<E>>(module: &'a M) -> impl DynLayer<E, D> + use<'a, M, P, X, E, D>
 where
-    M: Module<X, Error = Err<D>> + TensorCollection<E, D> + Clone + 'static,
-    X: Boundary<E, D>,
-    M::Output: Boundary<E, D>,
+    M: TensorCollection<E, D> + Clone + 'static,
+    P: 'static,
+    X: Boundary<E, D> + TakenRef<M, P, Error = Err<D>>,
+    <X as TakenRef<M, P>>::Output: Boundary<E, D>,
 {
-    Layer::<_, X>(module, PhantomData)
+    Layer::<_, P, X>(module, PhantomData)
 }
 
 macro_rules! row {
-    ($Call:ident, $call:ident, $By:ident, $Held:ty, |$layer:ident| $module:expr) => {
-        impl<E: Real, D: Device<E>, M, X: Boundary<E, D>> DynLayer<E, D> for Layer<$Held, X>
+    ($Taken:ident, $take:ident, $By:ident, $Held:ty, |$layer:ident| $module:expr, [$($m:tt)*]) => {
+        impl<E: Real, D: Device<E>, M, P, X> DynLayer<E, D> for Layer<$Held, P, X>
         where
-            M: $Call<X, Error = Err<D>> + TensorCollection<E, D> + Clone + 'static,
-            M::Output: Boundary<E, D>,
+            M: TensorCollection<E, D> + Clone + 'static,
+            P: 'static,
+            X: Boundary<E, D> + $Taken<M, P, Error = Err<D>>,
+            <X as $Taken<M, P>>::Output: Boundary<E, D>,
         {
             fn run(&mut self, x: Erased<E, D>) -> Result<Erased<E, D>, Err<D>> {
                 let $layer = self;
-                Ok(Erased::new($module.$call(x.reveal::<X>())?))
+                Ok(Erased::new(x.reveal::<X>().$take(&$($m)* $module)?))
             }
             fn own(&self) -> Box<dyn DynLayer<E, D>> {
                 let $layer = self;
-                Box::new(Layer::<_, X>($By($module.clone()), PhantomData))
+                Box::new(Layer::<_, P, X>($By($module.clone()), PhantomData))
             }
             fn migrate(&self, from: &mut Gradients<E, D>, to: &mut Gradients<E, D>) -> Result<(), Err<D>> {
                 let $layer = self;
@@ -181,10 +182,10 @@ macro_rules! row {
         }
     };
 }
-row!(ModuleMut, try_forward_mut, ByMut, &mut M, |layer| (*layer.0));
-row!(ModuleMut, try_forward_mut, ByMut, ByMut<M>, |layer| layer.0.0);
-row!(Module, try_forward, ByRef, &M, |layer| (*layer.0));
-row!(Module, try_forward, ByRef, ByRef<M>, |layer| layer.0.0);
+row!(TakenMut, taken_mut, ByMut, &mut M, |layer| (*layer.0), [mut]);
+row!(TakenMut, taken_mut, ByMut, ByMut<M>, |layer| layer.0.0, [mut]);
+row!(TakenRef, taken_ref, ByRef, &M, |layer| (*layer.0), []);
+row!(TakenRef, taken_ref, ByRef, ByRef<M>, |layer| layer.0.0, []);
 
 /// A stretch of the table, as a region's parameters.
 struct Rows<'s, 'l, E: Real, D: Device<E>>(&'s mut [&'l mut (dyn DynLayer<E, D> + 'l)]);

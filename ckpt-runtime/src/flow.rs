@@ -1,14 +1,12 @@
 //! A forward on a shared tape: its entry and exit, and the module calls between.
 
-use dfdx::{
-    nn::{Module, ModuleMut, modules::Repeated},
-    tensor_ops::Device,
-};
+use dfdx::{nn::modules::Repeated, tensor_ops::Device};
 
 use crate::{
     Boundary, Plain, Real, ReplaySafe, Retape, SharedTape,
     context::{Context, Site},
     failure::{self, Pass},
+    fits::{GivenMut, GivenRef},
     function::Training,
     parameters::{LentSlice, Parameters, Reborrowed},
     policy::{self, Mode, Segments},
@@ -42,50 +40,47 @@ pub fn leave<E: Real, D: Device<E>, Y: Retape<E, D>>(y: Y, tape: SharedTape<E, D
 ///
 /// # Errors
 /// The module's.
-pub fn call_mut<E: Real, D: Device<E>, M, X: Retape<E, D>>(
+pub fn call_mut<E: Real, D: Device<E>, M, X: Retape<E, D>, Y: Retape<E, D>>(
     tape: &SharedTape<E, D>,
     module: &mut M,
     x: X,
-) -> Result<<M::Output as Retape<E, D>>::Shared, Err<D>>
+) -> Result<Y::Shared, Err<D>>
 where
-    M: ModuleMut<X::Fed, Error = Err<D>>,
-    M::Output: Retape<E, D>,
+    X::Fed: GivenMut<M, Output = Y, Error = Err<D>>,
 {
     let fed = X::Fed::load(x.store(tape), &SharedTape::open());
     let _paused = Training::pauses();
-    Ok(enter(module.try_forward_mut(fed)?, tape))
+    Ok(enter(fed.given_mut(module)?, tape))
 }
 
 /// Calls a module through `&` in a forward on a shared tape.
 ///
 /// # Errors
 /// The module's.
-pub fn call_ref<E: Real, D: Device<E>, M, X: Retape<E, D>>(
+pub fn call_ref<E: Real, D: Device<E>, M, X: Retape<E, D>, Y: Retape<E, D>>(
     tape: &SharedTape<E, D>,
     module: &M,
     x: X,
-) -> Result<<M::Output as Retape<E, D>>::Shared, Err<D>>
+) -> Result<Y::Shared, Err<D>>
 where
-    M: Module<X::Fed, Error = Err<D>>,
-    M::Output: Retape<E, D>,
+    X::Fed: GivenRef<M, Output = Y, Error = Err<D>>,
 {
     let fed = X::Fed::load(x.store(tape), &SharedTape::open());
     let _paused = Training::pauses();
-    Ok(enter(module.try_forward(fed)?, tape))
+    Ok(enter(fed.given_ref(module)?, tape))
 }
 
 /// [`call_mut`] inside a region.
 ///
 /// # Errors
 /// The module's.
-pub fn replayed_mut<E: Real, D: Device<E>, M, X: Retape<E, D>>(
+pub fn replayed_mut<E: Real, D: Device<E>, M: ReplaySafe, X: Retape<E, D>, Y: Retape<E, D>>(
     tape: &SharedTape<E, D>,
     module: &mut M,
     x: X,
-) -> Result<<M::Output as Retape<E, D>>::Shared, Err<D>>
+) -> Result<Y::Shared, Err<D>>
 where
-    M: ModuleMut<X::Fed, Error = Err<D>> + ReplaySafe,
-    M::Output: Retape<E, D>,
+    X::Fed: GivenMut<M, Output = Y, Error = Err<D>>,
 {
     call_mut(tape, module, x)
 }
@@ -94,14 +89,13 @@ where
 ///
 /// # Errors
 /// The module's.
-pub fn replayed_ref<E: Real, D: Device<E>, M, X: Retape<E, D>>(
+pub fn replayed_ref<E: Real, D: Device<E>, M: ReplaySafe, X: Retape<E, D>, Y: Retape<E, D>>(
     tape: &SharedTape<E, D>,
     module: &M,
     x: X,
-) -> Result<<M::Output as Retape<E, D>>::Shared, Err<D>>
+) -> Result<Y::Shared, Err<D>>
 where
-    M: Module<X::Fed, Error = Err<D>> + ReplaySafe,
-    M::Output: Retape<E, D>,
+    X::Fed: GivenRef<M, Output = Y, Error = Err<D>>,
 {
     call_ref(tape, module, x)
 }
@@ -110,8 +104,11 @@ where
 ///
 /// # Errors
 /// The module's.
-pub fn infer<M: Module<X>, X>(module: &M, x: X) -> Result<M::Output, M::Error> {
-    module.try_forward(x)
+pub fn infer<M, X, Y, R>(module: &M, x: X) -> Result<Y, R>
+where
+    X: GivenRef<M, Output = Y, Error = R>,
+{
+    x.given_ref(module)
 }
 
 /// A collection of modules that a forward loops over.

@@ -124,13 +124,16 @@ pub mod __private {
         borrowed::{lent, lent_mut, sequence},
         chain::{DynLayer, chain, layer_mut, layer_ref},
         failure::expect,
-        fits::{CutMut, CutRef, TakenMut, TakenRef, fed_mut, fed_ref, require_module, require_segments},
+        fits::{
+            CustomForward, CutMut, CutRef, FedMut, FedRef, Owned, Reached, TakenMut, TakenRef, entered, held_policy,
+            require_owned, require_segments,
+        },
         flow::{
             blocks, blocks_mut, blocks_slice_mut, call_mut, call_ref, enter, infer, leave, replayed_mut, replayed_ref,
             segmented_loop,
         },
         function::{Admits, CallerTape, Training, hand_over, refuse_untracked},
-        module::{checkpoint_mut, checkpoint_ref, field_mut, field_ref},
+        module::{checkpoint_mut, checkpoint_ref},
         policy::under,
         replay_safe::require_replay_safe,
         sequence::{RunMut, RunRef, SegmentsMut, SegmentsRef, segments_mut, segments_ref},

@@ -4,53 +4,20 @@
 //! the module is called, nothing is stored or cloned. With one, its call is a region.
 
 use dfdx::{
-    nn::{Module, ModuleMut, TensorCollection},
     tensor::{NoneTape, OwnedTape},
     tensor_ops::Device,
 };
 
 use crate::{
-    Boundary, Edge, Real, ReplaySafe, Retape, SharedTape,
+    Edge, Real, ReplaySafe, Retape, SharedTape,
     context::Site,
-    fits::{fed_mut, fed_ref},
+    fits::{FedMut, FedRef, GivenMut, GivenRef, ModuleField, Owned},
     flow::{call_mut, call_ref},
     parameters::{LentMut, LentRef},
     region::region,
 };
 
 type Err<D> = <D as dfdx::tensor::HasErr>::Err;
-
-/// Runs a field of a model through `&self`.
-///
-/// # Errors
-/// The module's, or the device's.
-pub fn field_ref<E: Real, D: Device<E>, M, X: Boundary<E, D>>(
-    site: &'static Site,
-    module: &M,
-    x: X,
-) -> Result<M::Output, Err<D>>
-where
-    M: Module<X, Error = Err<D>> + TensorCollection<E, D> + Clone + 'static,
-    M::Output: Boundary<E, D>,
-{
-    fed_ref::<E, D, M, X>(site, module, x)
-}
-
-/// Runs a field of a model through `&mut self`.
-///
-/// # Errors
-/// The module's, or the device's.
-pub fn field_mut<E: Real, D: Device<E>, M, X: Boundary<E, D>>(
-    site: &'static Site,
-    module: &mut M,
-    x: X,
-) -> Result<M::Output, Err<D>>
-where
-    M: ModuleMut<X, Error = Err<D>> + TensorCollection<E, D> + Clone + 'static,
-    M::Output: Boundary<E, D>,
-{
-    fed_mut::<E, D, M, X>(site, module, x)
-}
 
 /// How a module runs as a region on a kind of tape: the kinds are `NoneTape`, `OwnedTape` and
 /// `SharedTape`.
@@ -79,60 +46,64 @@ pub trait RegionTapeMut<M, X> {
     fn run(site: &'static Site, module: &mut M, x: X) -> Result<Self::Output, Self::Error>;
 }
 
-impl<M: Module<X>, X> RegionTape<M, X> for NoneTape {
-    type Output = M::Output;
-    type Error = M::Error;
-    fn run(_: &'static Site, module: &M, x: X) -> Result<M::Output, M::Error> {
-        module.try_forward(x)
-    }
-}
-impl<M: ModuleMut<X>, X> RegionTapeMut<M, X> for NoneTape {
-    type Output = M::Output;
-    type Error = M::Error;
-    fn run(_: &'static Site, module: &mut M, x: X) -> Result<M::Output, M::Error> {
-        module.try_forward_mut(x)
-    }
-}
-impl<E: Real, D: Device<E>, M, X: Boundary<E, D>> RegionTape<M, X> for OwnedTape<E, D>
+impl<M, X, Y, R: core::fmt::Debug> RegionTape<M, X> for NoneTape
 where
-    M: Module<X, Error = Err<D>> + TensorCollection<E, D> + Clone + 'static,
-    M::Output: Boundary<E, D>,
+    X: GivenRef<M, Output = Y, Error = R>,
 {
-    type Output = M::Output;
-    type Error = Err<D>;
-    fn run(site: &'static Site, module: &M, x: X) -> Result<M::Output, Err<D>> {
-        field_ref(site, module, x)
+    type Output = Y;
+    type Error = R;
+    fn run(_: &'static Site, module: &M, x: X) -> Result<Y, R> {
+        x.given_ref(module)
     }
 }
-impl<E: Real, D: Device<E>, M, X: Boundary<E, D>> RegionTapeMut<M, X> for OwnedTape<E, D>
+impl<M, X, Y, R: core::fmt::Debug> RegionTapeMut<M, X> for NoneTape
 where
-    M: ModuleMut<X, Error = Err<D>> + TensorCollection<E, D> + Clone + 'static,
-    M::Output: Boundary<E, D>,
+    X: GivenMut<M, Output = Y, Error = R>,
 {
-    type Output = M::Output;
+    type Output = Y;
+    type Error = R;
+    fn run(_: &'static Site, module: &mut M, x: X) -> Result<Y, R> {
+        x.given_mut(module)
+    }
+}
+impl<E: Real, D: Device<E>, M, X, Y> RegionTape<M, X> for OwnedTape<E, D>
+where
+    X: FedRef<M, (), E, D, Output = Y>,
+{
+    type Output = Y;
     type Error = Err<D>;
-    fn run(site: &'static Site, module: &mut M, x: X) -> Result<M::Output, Err<D>> {
-        field_mut(site, module, x)
+    fn run(site: &'static Site, module: &M, x: X) -> Result<Y, Err<D>> {
+        x.fed_ref(site, module)
+    }
+}
+impl<E: Real, D: Device<E>, M, X, Y> RegionTapeMut<M, X> for OwnedTape<E, D>
+where
+    X: FedMut<M, (), E, D, Output = Y>,
+{
+    type Output = Y;
+    type Error = Err<D>;
+    fn run(site: &'static Site, module: &mut M, x: X) -> Result<Y, Err<D>> {
+        x.fed_mut(site, module)
     }
 }
 /// On a shared tape the module still sees `OwnedTape`s, as dfdx's batch norm and dropout demand.
-impl<E: Real, D: Device<E>, M, X: Retape<E, D>> RegionTape<M, X> for SharedTape<E, D>
+impl<E: Real, D: Device<E>, M, X: Retape<E, D>, Y: Retape<E, D>> RegionTape<M, X> for SharedTape<E, D>
 where
-    M: Module<X::Fed, Error = Err<D>> + TensorCollection<E, D> + Clone + 'static,
-    M::Output: Retape<E, D>,
+    M: ModuleField<E, D> + Owned,
+    X::Fed: GivenRef<M, Output = Y, Error = Err<D>>,
 {
-    type Output = <M::Output as Retape<E, D>>::Shared;
+    type Output = Y::Shared;
     type Error = Err<D>;
     fn run(site: &'static Site, module: &M, x: X) -> Result<Self::Output, Err<D>> {
         region(site, &SharedTape::floating(), LentRef::module(module), x, |tape, m, x| call_ref(tape, m, x))
     }
 }
-impl<E: Real, D: Device<E>, M, X: Retape<E, D>> RegionTapeMut<M, X> for SharedTape<E, D>
+impl<E: Real, D: Device<E>, M, X: Retape<E, D>, Y: Retape<E, D>> RegionTapeMut<M, X> for SharedTape<E, D>
 where
-    M: ModuleMut<X::Fed, Error = Err<D>> + TensorCollection<E, D> + Clone + 'static,
-    M::Output: Retape<E, D>,
+    M: ModuleField<E, D> + Owned,
+    X::Fed: GivenMut<M, Output = Y, Error = Err<D>>,
 {
-    type Output = <M::Output as Retape<E, D>>::Shared;
+    type Output = Y::Shared;
     type Error = Err<D>;
     fn run(site: &'static Site, module: &mut M, x: X) -> Result<Self::Output, Err<D>> {
         region(site, &SharedTape::floating(), LentMut::module(module), x, |tape, m, x| call_mut(tape, m, x))

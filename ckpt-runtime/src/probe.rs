@@ -7,12 +7,19 @@
 
 use std::{cell::Cell, marker::PhantomData};
 
-use dfdx::{nn::TensorCollection, tensor_ops::Device};
+use dfdx::{
+    nn::{ModuleField, ModuleFields, ModuleVisitor, TensorCollection},
+    shapes::Dtype,
+    tensor_ops::Device,
+};
 
 use crate::{
     Boundary, Crossing, Plain, Real, Retape, SharedTape,
+    failure::Difference,
+    fits,
     flow::enter,
-    parameters::{Constant, Leaf, LentMut, LentRef, LentSlice, LentSliceRef, Trained},
+    gradients::GradientHandle,
+    parameters::{Constant, Leaf, LentMut, LentRef, LentSlice, LentSliceRef, OwnedMut, OwnedRef, Parameters, Trained},
 };
 
 /// A value about to cross a region's edge.
@@ -58,19 +65,45 @@ impl<T: Clone + 'static, E: Real, D: Device<E>> CrossAsPlain<T> for &Live<T, E, 
         Plain(self.value())
     }
 }
-/// Neither: an error that says so.
+/// Neither: an error that says so. It still gives what crosses, so that nothing else is wrong with
+/// the region.
 pub trait CrossNot<T> {
     /// Never there.
-    fn cross(&self) -> Plain<T>
+    fn cross(&self) -> Uncrossed<T>
     where
         T: CanCross;
 }
 impl<T, E: Real, D: Device<E>> CrossNot<T> for Live<T, E, D> {
-    fn cross(&self) -> Plain<T>
+    fn cross(&self) -> Uncrossed<T>
     where
         T: CanCross,
     {
-        Plain(self.value())
+        Uncrossed(self.value())
+    }
+}
+
+/// A value that cannot cross, in code that does not compile.
+#[derive(Debug)]
+pub struct Uncrossed<T>(pub T);
+
+impl<T> Clone for Uncrossed<T> {
+    fn clone(&self) -> Self {
+        unreachable!("it never crosses")
+    }
+}
+impl<T: 'static, E: Real, D: Device<E>> Boundary<E, D> for Uncrossed<T> {
+    const TAPED: bool = false;
+    type Stored = ();
+    fn store(self, _: &SharedTape<E, D>) {}
+    fn load((): (), _: &SharedTape<E, D>) -> Self {
+        unreachable!("it never crosses")
+    }
+    fn gradients((): &(), _: &mut Vec<GradientHandle<E, D>>) {}
+    fn compare((): &(), (): &(), _: f64) -> Option<Difference> {
+        None
+    }
+    fn device((): &()) -> Option<D> {
+        None
     }
 }
 
@@ -93,7 +126,8 @@ impl<R, E, D> Lending<R, E, D> {
 #[diagnostic::on_unimplemented(
     message = "a checkpointed region cannot own `{Self}`, which its recompute would need",
     label = "neither a module, nor a tensor, nor `Clone + 'static`",
-    note = "a region clones the modules it uses: derive `Clone` for this type"
+    note = "a region clones the modules it uses: derive `Clone` for this type",
+    note = "of a generic parameter the bound `Module<..>`, on the forward or on the impl, is enough"
 )]
 pub trait CanLend {}
 
@@ -166,26 +200,35 @@ pub trait LendNot {
     where
         Self::Target: CanLend;
 }
-impl<'a, T, E: Real, D: Device<E>> LendNot for Lending<&'a mut T, E, D> {
-    type Target = T;
-    type Lent = LentMut<'a, T, Constant>;
-    fn lend(&self) -> Self::Lent
-    where
-        T: CanLend,
-    {
-        LentMut(self.place(), PhantomData)
-    }
+macro_rules! lends_not {
+    ($Unlent:ident, $Owned:ident, [$($m:tt)*]) => {
+        /// A place that cannot be lent, in code that does not compile.
+        #[derive(Debug)]
+        pub struct $Unlent<'a, T>(&'a $($m)* T);
+
+        impl<'a, T, E: Real, D: Device<E>> LendNot for Lending<&'a $($m)* T, E, D> {
+            type Target = T;
+            type Lent = $Unlent<'a, T>;
+            fn lend(&self) -> Self::Lent
+            where
+                T: CanLend,
+            {
+                $Unlent(self.place())
+            }
+        }
+        impl<T: 'static, E: Real, D: Device<E>> Parameters<E, D> for $Unlent<'_, T> {
+            type Owned = $Owned<T, Constant>;
+            fn own(&self) -> Self::Owned {
+                unreachable!("it is never lent")
+            }
+            fn refs(&mut self) -> &$($m)* T {
+                self.0
+            }
+        }
+    };
 }
-impl<'a, T, E: Real, D: Device<E>> LendNot for Lending<&'a T, E, D> {
-    type Target = T;
-    type Lent = LentRef<'a, T, Constant>;
-    fn lend(&self) -> Self::Lent
-    where
-        T: CanLend,
-    {
-        LentRef(self.place(), PhantomData)
-    }
-}
+lends_not!(UnlentMut, OwnedMut, [mut]);
+lends_not!(UnlentRef, OwnedRef, []);
 
 /// Wraps a value that crosses a region's edge: `Crossing` when it is a boundary value, else `Plain`.
 #[doc(hidden)]
@@ -246,6 +289,77 @@ macro_rules! __taken {
         use $crate::__private::probe::{TakeAsItIs as _, TakeOnTape as _};
         (&&$crate::__private::probe::Taking::<_, $E, $D>::new($value)).take($tape)
     }};
+}
+
+/// A field of a module `Mod` about to be shown to dfdx's visitors.
+#[allow(missing_debug_implementations)]
+pub struct Visiting<Mod, F, E, D>(PhantomData<(Mod, F, E, D)>);
+
+impl<Mod, F, E, D> Visiting<Mod, F, E, D> {
+    /// Of these types.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+/// First: a module.
+pub trait VisitModule<Mod, F> {
+    /// The field, for visitors.
+    fn visit<'n, F1, F2>(&self, name: &'n str, get_ref: F1, get_mut: F2) -> ModuleField<'n, F1, F2, Mod, F>
+    where
+        F1: FnMut(&Mod) -> &F,
+        F2: FnMut(&mut Mod) -> &mut F;
+}
+impl<Mod, F, E: Dtype, D: Device<E>> VisitModule<Mod, F> for &Visiting<Mod, F, E, D>
+where
+    Mod: TensorCollection<E, D>,
+    F: TensorCollection<E, D>,
+{
+    fn visit<'n, F1, F2>(&self, name: &'n str, get_ref: F1, get_mut: F2) -> ModuleField<'n, F1, F2, Mod, F>
+    where
+        F1: FnMut(&Mod) -> &F,
+        F2: FnMut(&mut Mod) -> &mut F,
+    {
+        Mod::module(name, get_ref, get_mut)
+    }
+}
+/// Not a module: an error that says so. It still gives a field, so that nothing else is wrong with
+/// the model.
+pub trait VisitNot<Mod, F, E: Real, D: Device<E>> {
+    /// Never there.
+    fn visit<F1, F2>(&self, name: &str, get_ref: F1, get_mut: F2) -> Unvisited<F>
+    where
+        F1: FnMut(&Mod) -> &F,
+        F2: FnMut(&mut Mod) -> &mut F,
+        F: fits::ModuleField<E, D>;
+}
+impl<Mod, F, E: Real, D: Device<E>> VisitNot<Mod, F, E, D> for Visiting<Mod, F, E, D> {
+    fn visit<F1, F2>(&self, _: &str, _: F1, _: F2) -> Unvisited<F>
+    where
+        F1: FnMut(&Mod) -> &F,
+        F2: FnMut(&mut Mod) -> &mut F,
+        F: fits::ModuleField<E, D>,
+    {
+        unreachable!("it is no module")
+    }
+}
+
+/// A field that is no module, in code that does not compile.
+#[derive(Debug)]
+pub struct Unvisited<F>(PhantomData<F>);
+
+impl<Mod: TensorCollection<E, D>, F, E: Dtype, D: Device<E>> ModuleFields<Mod, E, D> for Unvisited<F> {
+    type Options<E2: Dtype, D2: Device<E2>> = Option<F>;
+    type Output<E2: Dtype, D2: Device<E2>> = F;
+
+    fn visit_fields<V: ModuleVisitor<Mod, E, D>>(self, _: &mut V) -> Result<Option<F>, V::Err> {
+        Ok(None)
+    }
+
+    fn handle_options<E2: Dtype, D2: Device<E2>>(option: Option<F>) -> Option<F> {
+        option
+    }
 }
 
 /// Lends a place, given by `&mut` or `&`, to a region.

@@ -18,7 +18,7 @@ use crate::{
     chain::{DynLayer, chain, layer_mut, layer_ref},
     context::{Context, Site},
     failure::{self, Cause, Pass},
-    fits::Cut,
+    fits::{Cut, Owned, TakenMut, TakenRef},
     flow::{cut, enter},
     parameters::{LentSlice, LentSliceRef},
     policy, region,
@@ -125,17 +125,17 @@ pub fn segments_mut<E: Real, D: Device<E>, M: SegmentsMut<X, E, D>, X: Boundary<
 // ---------------------------------------------------------------- equal blocks
 
 macro_rules! repeated {
-    ($Segments:ident, $cut_fn:ident, $Call:ident, $call:ident, $Slice:ident, [$($m:tt)*]) => {
+    ($Segments:ident, $cut_fn:ident, $Taken:ident, $take:ident, $Slice:ident, [$($m:tt)*]) => {
         impl<T, X, E: Real, D: Device<E>, const N: usize> $Segments<X, E, D> for Repeated<T, N>
         where
-            T: $Call<X, Output = X, Error = Err<D>> + TensorCollection<E, D> + ReplaySafe + Clone + 'static,
-            X: Boundary<E, D>,
+            T: TensorCollection<E, D> + ReplaySafe + Owned,
+            X: Boundary<E, D> + $Taken<T, T, Output = X, Error = Err<D>>,
         {
             type Output = X;
             fn $cut_fn(&$($m)* self, site: &'static Site, segments: Segments, mut x: X) -> Result<X, Err<D>> {
                 if !X::TAPED {
                     for block in &$($m)* self.modules {
-                        x = block.$call(x)?;
+                        x = x.$take(block)?;
                     }
                     return Ok(x);
                 }
@@ -160,7 +160,7 @@ macro_rules! repeated {
                         x,
                         |_, blocks, mut x| {
                             for block in blocks {
-                                x = block.$call(x)?;
+                                x = x.$take(block)?;
                             }
                             Ok(x)
                         },
@@ -171,8 +171,8 @@ macro_rules! repeated {
         }
     };
 }
-repeated!(SegmentsRef, cut_ref, Module, try_forward, LentSliceRef, []);
-repeated!(SegmentsMut, cut_mut, ModuleMut, try_forward_mut, LentSlice, [mut]);
+repeated!(SegmentsRef, cut_ref, TakenRef, taken_ref, LentSliceRef, []);
+repeated!(SegmentsMut, cut_mut, TakenMut, taken_mut, LentSlice, [mut]);
 
 // ---------------------------------------------------------------- different layers
 
@@ -296,53 +296,59 @@ impl<Root, A: 'static, B: 'static, P: Path<Root, Concat<A, B>>> Path<Root, B> fo
 }
 
 macro_rules! list {
-    ($X0:ident; $($F:ident $i:tt $In:ident $Out:ident),+; $Last:ident) => {
+    ($X0:ident; $($F:ident $i:tt $In:ident $Out:ident $P:ty),+; $Last:ident) => {
         impl<Er: core::fmt::Debug, $X0, $($F, $Out),+> RunRef<$X0, NoneTape> for ($($F,)+)
-        where $($F: Module<$In, Output = $Out, Error = Er>),+
+        where $($In: TakenRef<$F, $P, Output = $Out, Error = Er>),+
         {
             type Output = $Last;
             type Error = Er;
             fn run_ref(&self, x: $X0) -> Result<$Last, Er> {
-                $(let x = self.$i.try_forward(x)?;)+
+                $(let x = TakenRef::<$F, $P>::taken_ref(x, &self.$i)?;)+
                 Ok(x)
             }
         }
         impl<Er: core::fmt::Debug, $X0, $($F, $Out),+> RunMut<$X0, NoneTape> for ($($F,)+)
-        where $($F: ModuleMut<$In, Output = $Out, Error = Er>),+
+        where $($In: TakenMut<$F, $P, Output = $Out, Error = Er>),+
         {
             type Output = $Last;
             type Error = Er;
             fn run_mut(&mut self, x: $X0) -> Result<$Last, Er> {
-                $(let x = self.$i.try_forward_mut(x)?;)+
+                $(let x = TakenMut::<$F, $P>::taken_mut(x, &mut self.$i)?;)+
                 Ok(x)
             }
         }
         impl<E: Real, D: Device<E>, $X0: Boundary<E, D>, $($F, $Out: Boundary<E, D>),+> RowsRef<$X0, E, D> for ($($F,)+)
-        where $($F: Module<$In, Output = $Out, Error = Err<D>> + TensorCollection<E, D> + ReplaySafe + Clone + 'static),+
+        where
+            $($F: TensorCollection<E, D> + ReplaySafe + Owned,)+
+            $($In: TakenRef<$F, $P, Output = $Out, Error = Err<D>>,)+
         {
             type Output = $Last;
             fn infer(&self, x: $X0) -> Result<$Last, Err<D>> {
-                $(let x = self.$i.try_forward(x)?;)+
+                $(let x = TakenRef::<$F, $P>::taken_ref(x, &self.$i)?;)+
                 Ok(x)
             }
             fn rows<'a>(&'a self, table: &mut Vec<Box<dyn DynLayer<E, D> + 'a>>) {
-                $(table.push(Box::new(layer_ref::<$F, $In, E, D>(&self.$i)));)+
+                $(table.push(Box::new(layer_ref::<$F, $P, $In, E, D>(&self.$i)));)+
             }
         }
         impl<E: Real, D: Device<E>, $X0: Boundary<E, D>, $($F, $Out: Boundary<E, D>),+> RowsMut<$X0, E, D> for ($($F,)+)
-        where $($F: ModuleMut<$In, Output = $Out, Error = Err<D>> + TensorCollection<E, D> + ReplaySafe + Clone + 'static),+
+        where
+            $($F: TensorCollection<E, D> + ReplaySafe + Owned,)+
+            $($In: TakenMut<$F, $P, Output = $Out, Error = Err<D>>,)+
         {
             type Output = $Last;
             fn infer(&mut self, x: $X0) -> Result<$Last, Err<D>> {
-                $(let x = self.$i.try_forward_mut(x)?;)+
+                $(let x = TakenMut::<$F, $P>::taken_mut(x, &mut self.$i)?;)+
                 Ok(x)
             }
             fn rows<'a>(&'a mut self, table: &mut Vec<Box<dyn DynLayer<E, D> + 'a>>) {
-                $(table.push(Box::new(layer_mut::<$F, $In, E, D>(&mut self.$i)));)+
+                $(table.push(Box::new(layer_mut::<$F, $P, $In, E, D>(&mut self.$i)));)+
             }
         }
         impl<E: Real, D: Device<E>, $X0: Boundary<E, D>, $($F, $Out: Boundary<E, D>),+> SegmentsRef<$X0, E, D> for ($($F,)+)
-        where $($F: Module<$In, Output = $Out, Error = Err<D>> + TensorCollection<E, D> + ReplaySafe + Clone + 'static),+
+        where
+            $($F: TensorCollection<E, D> + ReplaySafe + Owned,)+
+            $($In: TakenRef<$F, $P, Output = $Out, Error = Err<D>>,)+
         {
             type Output = $Last;
             fn cut_ref(&self, site: &'static Site, segments: Segments, x: $X0) -> Result<$Last, Err<D>> {
@@ -355,7 +361,9 @@ macro_rules! list {
             }
         }
         impl<E: Real, D: Device<E>, $X0: Boundary<E, D>, $($F, $Out: Boundary<E, D>),+> SegmentsMut<$X0, E, D> for ($($F,)+)
-        where $($F: ModuleMut<$In, Output = $Out, Error = Err<D>> + TensorCollection<E, D> + ReplaySafe + Clone + 'static),+
+        where
+            $($F: TensorCollection<E, D> + ReplaySafe + Owned,)+
+            $($In: TakenMut<$F, $P, Output = $Out, Error = Err<D>>,)+
         {
             type Output = $Last;
             fn cut_mut(&mut self, site: &'static Site, segments: Segments, x: $X0) -> Result<$Last, Err<D>> {
@@ -392,18 +400,18 @@ macro_rules! list {
         }
     };
 }
-list!(X0; A 0 X0 X1; X1);
-list!(X0; A 0 X0 X1, B 1 X1 X2; X2);
-list!(X0; A 0 X0 X1, B 1 X1 X2, C 2 X2 X3; X3);
-list!(X0; A 0 X0 X1, B 1 X1 X2, C 2 X2 X3, F 3 X3 X4; X4);
-list!(X0; A 0 X0 X1, B 1 X1 X2, C 2 X2 X3, F 3 X3 X4, G 4 X4 X5; X5);
-list!(X0; A 0 X0 X1, B 1 X1 X2, C 2 X2 X3, F 3 X3 X4, G 4 X4 X5, H 5 X5 X6; X6);
-list!(X0; A 0 X0 X1, B 1 X1 X2, C 2 X2 X3, F 3 X3 X4, G 4 X4 X5, H 5 X5 X6, I 6 X6 X7; X7);
-list!(X0; A 0 X0 X1, B 1 X1 X2, C 2 X2 X3, F 3 X3 X4, G 4 X4 X5, H 5 X5 X6, I 6 X6 X7, J 7 X7 X8; X8);
-list!(X0; A 0 X0 X1, B 1 X1 X2, C 2 X2 X3, F 3 X3 X4, G 4 X4 X5, H 5 X5 X6, I 6 X6 X7, J 7 X7 X8, K 8 X8 X9; X9);
-list!(X0; A 0 X0 X1, B 1 X1 X2, C 2 X2 X3, F 3 X3 X4, G 4 X4 X5, H 5 X5 X6, I 6 X6 X7, J 7 X7 X8, K 8 X8 X9, L 9 X9 X10; X10);
-list!(X0; A 0 X0 X1, B 1 X1 X2, C 2 X2 X3, F 3 X3 X4, G 4 X4 X5, H 5 X5 X6, I 6 X6 X7, J 7 X7 X8, K 8 X8 X9, L 9 X9 X10, M 10 X10 X11; X11);
-list!(X0; A 0 X0 X1, B 1 X1 X2, C 2 X2 X3, F 3 X3 X4, G 4 X4 X5, H 5 X5 X6, I 6 X6 X7, J 7 X7 X8, K 8 X8 X9, L 9 X9 X10, M 10 X10 X11, N 11 X11 X12; X12);
+list!(X0; A 0 X0 X1 (); X1);
+list!(X0; A 0 X0 X1 (), B 1 X1 X2 A; X2);
+list!(X0; A 0 X0 X1 (), B 1 X1 X2 A, C 2 X2 X3 B; X3);
+list!(X0; A 0 X0 X1 (), B 1 X1 X2 A, C 2 X2 X3 B, F 3 X3 X4 C; X4);
+list!(X0; A 0 X0 X1 (), B 1 X1 X2 A, C 2 X2 X3 B, F 3 X3 X4 C, G 4 X4 X5 F; X5);
+list!(X0; A 0 X0 X1 (), B 1 X1 X2 A, C 2 X2 X3 B, F 3 X3 X4 C, G 4 X4 X5 F, H 5 X5 X6 G; X6);
+list!(X0; A 0 X0 X1 (), B 1 X1 X2 A, C 2 X2 X3 B, F 3 X3 X4 C, G 4 X4 X5 F, H 5 X5 X6 G, I 6 X6 X7 H; X7);
+list!(X0; A 0 X0 X1 (), B 1 X1 X2 A, C 2 X2 X3 B, F 3 X3 X4 C, G 4 X4 X5 F, H 5 X5 X6 G, I 6 X6 X7 H, J 7 X7 X8 I; X8);
+list!(X0; A 0 X0 X1 (), B 1 X1 X2 A, C 2 X2 X3 B, F 3 X3 X4 C, G 4 X4 X5 F, H 5 X5 X6 G, I 6 X6 X7 H, J 7 X7 X8 I, K 8 X8 X9 J; X9);
+list!(X0; A 0 X0 X1 (), B 1 X1 X2 A, C 2 X2 X3 B, F 3 X3 X4 C, G 4 X4 X5 F, H 5 X5 X6 G, I 6 X6 X7 H, J 7 X7 X8 I, K 8 X8 X9 J, L 9 X9 X10 K; X10);
+list!(X0; A 0 X0 X1 (), B 1 X1 X2 A, C 2 X2 X3 B, F 3 X3 X4 C, G 4 X4 X5 F, H 5 X5 X6 G, I 6 X6 X7 H, J 7 X7 X8 I, K 8 X8 X9 J, L 9 X9 X10 K, M 10 X10 X11 L; X11);
+list!(X0; A 0 X0 X1 (), B 1 X1 X2 A, C 2 X2 X3 B, F 3 X3 X4 C, G 4 X4 X5 F, H 5 X5 X6 G, I 6 X6 X7 H, J 7 X7 X8 I, K 8 X8 X9 J, L 9 X9 X10 K, M 10 X10 X11 L, N 11 X11 X12 M; X12);
 
 impl<X, A: RunRef<X, NoneTape>, B: RunRef<A::Output, NoneTape, Error = A::Error>> RunRef<X, NoneTape> for Concat<A, B> {
     type Output = B::Output;

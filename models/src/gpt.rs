@@ -90,10 +90,8 @@ pub struct Block<const D_MODEL: usize, const HEADS: usize, const FF: usize, E: D
     pub attn: nn::MultiHeadAttention<D_MODEL, HEADS, E, D, CAUSAL>,
     /// Before the wide layers.
     pub norm2: nn::LayerNorm<D_MODEL, E, D>,
-    /// Into the wide space.
-    pub ff1: nn::Linear<D_MODEL, FF, E, D>,
-    /// GELU, and back from the wide space.
-    pub ff2: nn::ActLinear<nn::Gelu, FF, D_MODEL, E, D>,
+    /// Into the wide space, GELU, and back.
+    pub ff: nn::FeedForward<D_MODEL, FF, nn::Gelu, E, D>,
     /// The probability with which a value of a branch is dropped in training.
     #[scalar(default = 0.0)]
     pub dropout: f64,
@@ -107,7 +105,7 @@ impl<const D_MODEL: usize, const HEADS: usize, const FF: usize, E: Dtype, D: Dev
         let dropout = nn::Dropout { p: self.dropout };
         let attended = self.attn.forward(self.norm1.forward(x));
         let h = nn::add(x, dropout.forward(attended));
-        let widened = self.ff2.forward(self.ff1.forward(self.norm2.forward(h)));
+        let widened = self.ff.forward(self.norm2.forward(h));
         nn::add(h, dropout.forward(widened))
     }
 }

@@ -17,10 +17,8 @@ pub struct Block<const D_MODEL: usize, const HEADS: usize, const FF: usize, E: D
     pub attn: nn::MultiHeadAttention<D_MODEL, HEADS, E, D, true>,
     /// Before the feed-forward part.
     pub norm2: nn::LayerNorm<D_MODEL, E, D>,
-    /// Into the wide space.
-    pub ff1: nn::Linear<D_MODEL, FF, E, D>,
-    /// GELU, and back from it.
-    pub ff2: nn::ActLinear<nn::Gelu, FF, D_MODEL, E, D>,
+    /// Into the wide space, GELU, and back.
+    pub ff: nn::FeedForward<D_MODEL, FF, nn::Gelu, E, D>,
 }
 
 /// A learned vector for each position, added to its input.
@@ -65,10 +63,9 @@ impl<const D_MODEL: usize, const HEADS: usize, const FF: usize, E: Real, D: Devi
                 Self::module("norm1", |s| &s.norm1, |s| &mut s.norm1),
                 Self::module("attn", |s| &s.attn, |s| &mut s.attn),
                 Self::module("norm2", |s| &s.norm2, |s| &mut s.norm2),
-                Self::module("ff1", |s| &s.ff1, |s| &mut s.ff1),
-                Self::module("ff2", |s| &s.ff2, |s| &mut s.ff2),
+                Self::module("ff", |s| &s.ff, |s| &mut s.ff),
             ),
-            |(norm1, attn, norm2, ff1, ff2)| Block { norm1, attn, norm2, ff1, ff2 },
+            |(norm1, attn, norm2, ff)| Block { norm1, attn, norm2, ff },
         )
     }
 }
@@ -135,8 +132,7 @@ impl<const D_MODEL: usize, const HEADS: usize, const FF: usize, B: Dim, S: Dim, 
         let skip = x.with_empty_tape();
         let h = nn::try_add(skip, self.attn.try_forward(self.norm1.try_forward(x)?)?)?;
         let skip = h.with_empty_tape();
-        let wide = self.ff1.try_forward(self.norm2.try_forward(h)?)?;
-        nn::try_add(skip, self.ff2.try_forward(wide)?)
+        nn::try_add(skip, self.ff.try_forward(self.norm2.try_forward(h)?)?)
     }
 }
 

@@ -2,7 +2,7 @@
 //! the compiler says is beside it. `TRYBUILD=overwrite cargo test -p tests --test ui` writes it anew.
 //!
 //! A folder is a family of mistakes, a file one mistake in all its forms. What is near to a mistake
-//! but right is in `ui/pass`, which is compiled and run with the surface's tests.
+//! but right is in `ui/pass`, which `ui_pass` compiles and runs.
 
 use std::{collections::BTreeSet, fs, path::Path};
 

@@ -16,37 +16,50 @@ use super::{
 use crate::diagnostic::{Code, codes};
 
 const METHODS: &[Method] = &[
-    device("to_device", TensorOrField, Region),
-    device("try_to_device", TensorOrField, Region),
-    dtype("to_dtype", TensorOrField, Region),
-    dtype("try_to_dtype", TensorOrField, Region),
+    device(
+        "to_device",
+        TensorOrField,
+        Region,
+        "move the input before the model runs, and the model with `model.to_device(&dev)`",
+    ),
+    device(
+        "try_to_device",
+        TensorOrField,
+        Region,
+        "move the input before the model runs, and the model with `model.try_to_device(&dev)?`",
+    ),
+    dtype(
+        "to_dtype",
+        TensorOrField,
+        Region,
+        "convert the input before the model runs, and the model with `model.to_dtype::<f16>()`; masks and indices may be converted",
+    ),
+    dtype(
+        "try_to_dtype",
+        TensorOrField,
+        Region,
+        "convert the input before the model runs, and the model with `model.try_to_dtype::<f16>()?`; masks and indices may be converted",
+    ),
     // Outside of regions what is known to be on the tape.
-    device("to_device", Tensor, Forward),
-    device("try_to_device", Tensor, Forward),
-    dtype("to_dtype", Tensor, Forward),
-    dtype("try_to_dtype", Tensor, Forward),
+    device("to_device", Tensor, Forward, "return it, and move it where the model is called"),
+    device("try_to_device", Tensor, Forward, "return it, and move it, where that may fail, after the model"),
+    dtype("to_dtype", Tensor, Forward, "return it, and convert it where the model is called"),
+    dtype("try_to_dtype", Tensor, Forward, "return it, and convert it, where that may fail, after the model"),
 ];
 
-const fn device(name: &'static str, on: On, scope: Scope) -> Method {
+const fn device(name: &'static str, on: On, scope: Scope, help: &'static str) -> Method {
     Method {
         name,
         args: Exactly(1),
         on,
         scope,
         says: "`{it}` moves `{on}` to a device on which its tape does not run",
-        help: "move the input before the model runs, and the model with `model.to_device(&dev)`",
+        help,
     }
 }
 
-const fn dtype(name: &'static str, on: On, scope: Scope) -> Method {
-    Method {
-        name,
-        args: Exactly(0),
-        on,
-        scope,
-        says: "`{it}` gives `{on}` a dtype that its tape cannot carry",
-        help: "convert the input before the model runs, and the model with `model.to_dtype::<f16>()`; masks and indices may be converted",
-    }
+const fn dtype(name: &'static str, on: On, scope: Scope, help: &'static str) -> Method {
+    Method { name, args: Exactly(0), on, scope, says: "`{it}` gives `{on}` a dtype that its tape cannot carry", help }
 }
 
 /// The rule.
@@ -55,6 +68,12 @@ pub struct Conversion;
 impl Rule for Conversion {
     fn code(&self) -> Code {
         codes::CONVERSION
+    }
+
+    #[cfg(test)]
+    fn rows(&self) -> Vec<super::tables::Row> {
+        use super::tables;
+        tables::methods(METHODS)
     }
 
     fn expr(&self, e: &Expr, at: &At<'_>, found: &mut Found<'_>) {

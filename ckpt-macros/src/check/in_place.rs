@@ -20,14 +20,29 @@ use crate::{
 };
 
 const METHODS: &[Method] = &[
-    row("axpy", Any, TensorOrField, AXPY),
-    row("try_axpy", Any, TensorOrField, AXPY),
+    row("axpy", Any, TensorOrField, "compute a new value, as in `let x = x * alpha + b * beta;`"),
+    row(
+        "try_axpy",
+        Any,
+        TensorOrField,
+        "compute a new value, as in `let x = x.try_mul(alpha)?.try_add(b.try_mul(beta)?)?;`",
+    ),
     row("fill_with_zeros", Exactly(0), TensorOrField, "write `dev.zeros_like(&x)`, a tensor of its own"),
     row("try_fill_with_zeros", Exactly(0), TensorOrField, "write `dev.try_zeros_like(&x)?`, a tensor of its own"),
     row("fill_with_ones", Exactly(0), TensorOrField, "write `dev.ones_like(&x)`, a tensor of its own"),
     row("try_fill_with_ones", Exactly(0), TensorOrField, "write `dev.try_ones_like(&x)?`, a tensor of its own"),
-    row("fill_with_distr", Exactly(1), TensorOrField, DISTR),
-    row("try_fill_with_distr", Exactly(1), TensorOrField, DISTR),
+    row(
+        "fill_with_distr",
+        Exactly(1),
+        TensorOrField,
+        "draw before the forward and pass the tensor in; for dropout there is `ckpt_runtime::nn::Dropout`",
+    ),
+    row(
+        "try_fill_with_distr",
+        Exactly(1),
+        TensorOrField,
+        "draw with `dev.try_sample(distr)?` before the forward and pass the tensor in; for dropout there is `ckpt_runtime::nn::Dropout`",
+    ),
     row(
         "copy_from",
         Exactly(1),
@@ -37,9 +52,6 @@ const METHODS: &[Method] = &[
     row("load_from_npy", Exactly(1), TensorOrField, "load weights before the model runs, not in its forward"),
     row("load_safetensor", Exactly(2), TensorOrField, "load tensors before the model runs and pass them in"),
 ];
-
-const AXPY: &str = "compute a new value, as in `let x = x * alpha + b * beta`";
-const DISTR: &str = "draw before the forward and pass the tensor in; for dropout there is `ckpt_runtime::nn::Dropout`";
 
 const fn row(name: &'static str, args: super::forms::Args, on: super::forms::On, help: &'static str) -> Method {
     Method {
@@ -60,6 +72,12 @@ impl Rule for InPlace {
         codes::IN_PLACE
     }
 
+    #[cfg(test)]
+    fn rows(&self) -> Vec<super::tables::Row> {
+        use super::tables;
+        tables::methods(METHODS)
+    }
+
     fn allowed_by(&self) -> Option<&'static str> {
         Some("in_place")
     }
@@ -74,11 +92,17 @@ impl Rule for InPlace {
                 if !field && !matches!(*b.left, Expr::Index(_)) && at.values.of_expr(&b.left) == Sort::Tensor {
                     let (x, op) = (at.show(&b.left), at.show(&b.op));
                     let (plain, y) = (op.trim_end_matches('='), at.show(&b.right));
-                    found.push(
-                        e,
-                        format!("`{op}` would change the tensor `{x}` in place"),
-                        format!("write `let {x} = {x} {plain} {y};`, which the tape records"),
-                    );
+                    let help = match plain {
+                        // One tensor on both sides is more than dfdx's backward takes.
+                        _ if x != y => format!("write `let {x} = {x} {plain} {y};`, which the tape records"),
+                        "*" => format!("write `let {x} = {x}.square();`, which the tape records"),
+                        "+" => {
+                            let e = &at.cx.roles.dtype;
+                            format!("write `let {x} = {x} * {e}::from_f64(2.0).unwrap();`, which the tape records")
+                        }
+                        _ => format!("`{x} {plain} {x}` is the same whatever `{x}` is: write it as a constant"),
+                    };
+                    found.push(e, format!("`{op}` would change the tensor `{x}` in place"), help);
                 }
             }
             Expr::Reference(r)

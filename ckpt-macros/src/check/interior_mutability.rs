@@ -20,39 +20,83 @@ use super::{
 use crate::diagnostic::{Code, codes};
 
 const METHODS: &[Method] = &[
-    row("borrow_mut", Exactly(0), Shared, CELL),
-    row("try_borrow_mut", Exactly(0), Shared, CELL),
-    row("lock", Exactly(0), Shared, LOCK),
-    row("try_lock", Exactly(0), Shared, LOCK),
-    row("write", Exactly(0), Shared, LOCK),
-    row("try_write", Exactly(0), Shared, LOCK),
-    row("store", Ordered(2), Shared, ATOMIC),
-    row("swap", Ordered(2), Shared, ATOMIC),
-    row("fetch_add", Ordered(2), Shared, COUNT),
-    row("fetch_sub", Ordered(2), Shared, COUNT),
-    row("fetch_and", Ordered(2), Shared, ATOMIC),
-    row("fetch_or", Ordered(2), Shared, ATOMIC),
-    row("fetch_xor", Ordered(2), Shared, ATOMIC),
-    row("fetch_nand", Ordered(2), Shared, ATOMIC),
-    row("fetch_max", Ordered(2), Shared, ATOMIC),
-    row("fetch_min", Ordered(2), Shared, ATOMIC),
-    row("fetch_update", Exactly(3), Shared, ATOMIC),
-    row("compare_exchange", Ordered(4), Shared, ATOMIC),
-    row("compare_exchange_weak", Ordered(4), Shared, ATOMIC),
-    row("set", Exactly(1), KnownShared, CELL),
-    row("update", Exactly(1), KnownCell, CELL),
-    row("replace", Exactly(1), KnownCell, CELL),
-    row("replace_with", Exactly(1), KnownShared, CELL),
-    row("take", Exactly(0), KnownCell, CELL),
-    row("get_or_init", Exactly(1), KnownShared, LAZY),
-    row("get_or_try_init", Exactly(1), KnownShared, LAZY),
+    row("borrow_mut", Exactly(0), Shared, "read it with `borrow()`, and give what is new back beside the output"),
+    row(
+        "try_borrow_mut",
+        Exactly(0),
+        Shared,
+        "read it with `try_borrow()`, and give what is new back beside the output",
+    ),
+    row(
+        "lock",
+        Exactly(0),
+        Shared,
+        "take the lock outside of the region and pass in what it guards, or, where it is only read, write `allow(interior_mutability)` in the mark or on the impl",
+    ),
+    row(
+        "try_lock",
+        Exactly(0),
+        Shared,
+        "whether the lock is free changes: take it outside of the region and pass in what it guards",
+    ),
+    row("write", Exactly(0), Shared, "read it with `read()`, and write it after the step"),
+    row("try_write", Exactly(0), Shared, "read it with `try_read()`, and write it between two steps"),
+    row("store", Ordered(2), Shared, "store it once a step, in `first_pass! { .. }`, or after the step"),
+    row("swap", Ordered(2), Shared, "read it with `load`, and store the new value after the step"),
+    row("fetch_add", Ordered(2), Shared, "count once a step, in `first_pass! { .. }`, or outside of the model"),
+    row("fetch_sub", Ordered(2), Shared, "count down once a step, in `first_pass! { .. }`, or outside of the model"),
+    row("fetch_and", Ordered(2), Shared, "clear the flags before the forward, and read them here with `load`"),
+    row("fetch_or", Ordered(2), Shared, "set the flags before the forward, and read them here with `load`"),
+    row(
+        "fetch_xor",
+        Ordered(2),
+        Shared,
+        "flip the flags before the forward: flipped in both passes they are as before",
+    ),
+    row("fetch_nand", Ordered(2), Shared, "compute the flags before the forward, and read them here with `load`"),
+    row("fetch_max", Ordered(2), Shared, "give the value back beside the output, and keep the greatest after the step"),
+    row("fetch_min", Ordered(2), Shared, "give the value back beside the output, and keep the least after the step"),
+    row("fetch_update", Exactly(3), Shared, "compute the new value from `load`, and store it after the step"),
+    row(
+        "compare_exchange",
+        Ordered(4),
+        Shared,
+        "decide by a value that comes in: the recompute finds it exchanged already",
+    ),
+    row(
+        "compare_exchange_weak",
+        Ordered(4),
+        Shared,
+        "decide by a value that comes in: this may fail in one pass and not in the other",
+    ),
+    row(
+        "set",
+        Exactly(1),
+        KnownShared,
+        "give the new value back beside the output; what must be set once a step goes into `first_pass! { .. }`, and what is harmless is let through by `allow(interior_mutability)` in the mark or on the impl, which the struct's does not reach",
+    ),
+    row("update", Exactly(1), KnownCell, "compute from `get()`, and give the new value back beside the output"),
+    row(
+        "replace",
+        Exactly(1),
+        KnownCell,
+        "read the old value with `get()` or `borrow()`, and give the new one back beside the output",
+    ),
+    row(
+        "replace_with",
+        Exactly(1),
+        KnownShared,
+        "compute from `borrow()`, and give the new value back beside the output",
+    ),
+    row("take", Exactly(0), KnownCell, "clone what is in it: the recompute would find it empty"),
+    row("get_or_init", Exactly(1), KnownShared, "fill it where the module is built, and read it here with `get()`"),
+    row(
+        "get_or_try_init",
+        Exactly(1),
+        KnownShared,
+        "fill it where the module is built and its error can be handled, and read it here with `get()`",
+    ),
 ];
-
-const CELL: &str = "give the new value back beside the output; what must happen once a step goes into `first_pass! { .. }`, and what is harmless is let through by `allow(interior_mutability)` in the mark";
-const LOCK: &str = "take the lock outside of the region and pass in what it guards, or write `allow(interior_mutability)` in the mark where it is only read";
-const ATOMIC: &str = "decide by a value that comes in, or write it once in `first_pass! { .. }`";
-const COUNT: &str = "count once a step in `first_pass! { .. }`, or outside of the model";
-const LAZY: &str = "fill it where the module is built, and read it here with `get`";
 
 const fn row(name: &'static str, args: Args, on: On, help: &'static str) -> Method {
     Method {
@@ -66,7 +110,7 @@ const fn row(name: &'static str, args: Args, on: On, help: &'static str) -> Meth
 }
 
 /// Types through which a shared reference writes.
-const TYPES: &[&str] = &[
+pub const TYPES: &[&str] = &[
     "AtomicBool",
     "AtomicI8",
     "AtomicI16",
@@ -96,6 +140,12 @@ pub struct InteriorMutability;
 impl Rule for InteriorMutability {
     fn code(&self) -> Code {
         codes::INTERIOR_MUTABILITY
+    }
+
+    #[cfg(test)]
+    fn rows(&self) -> Vec<super::tables::Row> {
+        use super::tables;
+        tables::methods(METHODS)
     }
 
     fn allowed_by(&self) -> Option<&'static str> {

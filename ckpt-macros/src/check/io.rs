@@ -24,116 +24,115 @@ use crate::{
 };
 
 const MACROS: &[Named] = &[
-    print("print"),
-    print("println"),
-    print("eprint"),
-    print("eprintln"),
+    print(
+        "print",
+        "write `first_pass! { print!(..) }`, or print where the step ends; `#[checkpoint(allow(io))]` lets it through",
+    ),
+    print(
+        "println",
+        "write `first_pass! { println!(..) }`, or print where the step ends; `#[checkpoint(allow(io))]` lets it through",
+    ),
+    print(
+        "eprint",
+        "write `first_pass! { eprint!(..) }`, or report where the step ends; `#[checkpoint(allow(io))]` lets it through",
+    ),
+    print(
+        "eprintln",
+        "write `first_pass! { eprintln!(..) }`, or report where the step ends; `#[checkpoint(allow(io))]` lets it through",
+    ),
     Named {
         form: "dbg",
         scope: Recompute,
         says: "`{it}!` prints in the first pass and again in the recompute",
         help: "take it out, or write `first_pass! { eprintln!(\"{y:?}\") }` before the value is used",
     },
-    log("log::*"),
-    log("tracing::*"),
+    log(
+        "log::*",
+        "write `first_pass! { log::info!(..) }`, or log outside of the region; `#[checkpoint(allow(io))]` lets it through",
+    ),
+    log(
+        "tracing::*",
+        "write `first_pass! { tracing::info!(..) }`, or put the span around the model; `#[checkpoint(allow(io))]` lets it through",
+    ),
 ];
 
 /// Logging macros brought in by `use`: only with the message that they all have.
-const LOGGING: &[Named] = &[log("error"), log("warn"), log("info"), log("debug"), log("trace")];
+const LOGGING: &[Named] = &[
+    log("error", "return the error as the forward's `Result`, or write `first_pass! { error!(..) }`"),
+    log("warn", "write `first_pass! { warn!(..) }`, or warn outside of the region"),
+    log("info", "write `first_pass! { info!(..) }`, or log outside of the region"),
+    log("debug", "write `first_pass! { debug!(..) }`, or log before and after the region"),
+    log("trace", "write `first_pass! { trace!(..) }`, or trace the call of the model"),
+];
 
-const fn print(form: &'static str) -> Named {
-    Named {
-        form,
-        scope: Recompute,
-        says: "`{it}!` prints each time the region runs, so twice a step",
-        help: "write `first_pass! { .. }` around it, or print outside of the region; `#[checkpoint(allow(io))]` lets it through",
-    }
+const fn print(form: &'static str, help: &'static str) -> Named {
+    Named { form, scope: Recompute, says: "`{it}!` prints each time the region runs, so twice a step", help }
 }
 
-const fn log(form: &'static str) -> Named {
+const fn log(form: &'static str, help: &'static str) -> Named {
     Named {
         form,
         scope: Recompute,
         says: "`{it}!` logs each time the region runs, so the recompute logs it again",
-        help: "write `first_pass! { .. }` around it, or log outside of the region; `#[checkpoint(allow(io))]` lets it through",
+        help,
     }
 }
 
 const PATHS: &[Named] = &[
-    file("std::fs::*"),
-    file("fs::read"),
-    file("fs::read_to_string"),
-    file("fs::write"),
-    file("fs::create_dir"),
-    file("fs::create_dir_all"),
-    file("fs::remove_file"),
-    file("fs::rename"),
-    file("fs::copy"),
-    file("File::open"),
-    file("File::create"),
-    file("File::options"),
-    file("OpenOptions::new"),
-    net("std::net::*"),
-    net("TcpStream::connect"),
-    net("TcpListener::bind"),
-    net("UdpSocket::bind"),
-    process("std::process::*"),
-    process("process::exit"),
-    process("process::abort"),
-    process("Command::new"),
-    stream("io::stdin"),
-    stream("io::stdout"),
-    stream("io::stderr"),
-    stream("stdin"),
-    stream("stdout"),
-    stream("stderr"),
+    file("std::fs::*", "read files before the model runs and pass their contents in; write them after the step"),
+    file("fs::read", "read the file before the model runs and pass its bytes in"),
+    file("fs::read_to_string", "read the file before the model runs and pass its text in"),
+    file("fs::write", "give back what is to be written, and write it after the step"),
+    file("fs::create_dir", "make the directory before training"),
+    file("fs::create_dir_all", "make the directories before training"),
+    file("fs::remove_file", "remove files after training"),
+    file("fs::rename", "rename files between two steps"),
+    file("fs::copy", "copy files between two steps"),
+    file("File::open", "open and read the file where the data is loaded, and pass the tensors in"),
+    file("File::create", "create the file before training, and write to it after each step"),
+    file("File::options", "open the file before training, and use it between two steps"),
+    file("OpenOptions::new", "open the file outside of the model, and use it between two steps"),
+    net("std::net::*", "talk to the network before the region and pass in what came back"),
+    net("TcpStream::connect", "connect before training, and pass in what was received"),
+    net("TcpListener::bind", "listen outside of the model, and pass in what was received"),
+    net("UdpSocket::bind", "bind the socket outside of the model, and send after the step"),
+    process("std::process::*", "start and end processes outside of the model"),
+    process("process::exit", "return an error, and exit where the model is trained"),
+    process("process::abort", "return an error, or `panic!`, which unwinds out of the step"),
+    process("Command::new", "run the command before the model and pass in what it printed"),
+    stream("io::stdin", "read standard input before the model runs and pass in what was read"),
+    stream("io::stdout", "print after the step, or in `first_pass! { .. }`"),
+    stream("io::stderr", "report after the step, or in `first_pass! { .. }`"),
+    stream("stdin", "read the input before the model runs and pass in what it says"),
+    stream("stdout", "write to standard output after the step, or in `first_pass! { .. }`"),
+    stream("stderr", "write to standard error after the step, or in `first_pass! { .. }`"),
 ];
 
-const fn file(form: &'static str) -> Named {
-    Named {
-        form,
-        scope: Recompute,
-        says: "`{it}` touches the file system each time the region runs",
-        help: "read files before the model runs and pass their contents in; write them after the step",
-    }
+const fn file(form: &'static str, help: &'static str) -> Named {
+    Named { form, scope: Recompute, says: "`{it}` touches the file system each time the region runs", help }
 }
 
-const fn net(form: &'static str) -> Named {
-    Named {
-        form,
-        scope: Recompute,
-        says: "`{it}` talks to the network each time the region runs",
-        help: "do it before the region and pass in what came back",
-    }
+const fn net(form: &'static str, help: &'static str) -> Named {
+    Named { form, scope: Recompute, says: "`{it}` talks to the network each time the region runs", help }
 }
 
-const fn process(form: &'static str) -> Named {
-    Named {
-        form,
-        scope: Recompute,
-        says: "`{it}` acts on processes each time the region runs",
-        help: "start and end processes outside of the model",
-    }
+const fn process(form: &'static str, help: &'static str) -> Named {
+    Named { form, scope: Recompute, says: "`{it}` acts on processes each time the region runs", help }
 }
 
-const fn stream(form: &'static str) -> Named {
-    Named {
-        form,
-        scope: Recompute,
-        says: "`{it}` opens a stream that the recompute would use once more",
-        help: "use it outside of the region, or in `first_pass! { .. }`",
-    }
+const fn stream(form: &'static str, help: &'static str) -> Named {
+    Named { form, scope: Recompute, says: "`{it}` opens a stream that the recompute would use once more", help }
 }
 
 const METHODS: &[Method] = &[
-    row("write_all", Exactly(1), "write after the step"),
-    row("flush", Exactly(0), "flush after the step"),
+    row("write_all", Exactly(1), "write all of it after the step"),
+    row("flush", Exactly(0), "flush where the step ends"),
     row("read_line", Exactly(1), "read the line before the region and pass it in"),
     row("read_to_string", Exactly(1), "read the text before the region and pass it in"),
     row("read_to_end", Exactly(1), "read the bytes before the region and pass them in"),
     row("read_exact", Exactly(1), "fill the buffer before the region and pass it in"),
     row("write_fmt", Exactly(1), "format into a local `String` and write it after the step"),
-    row("sync_all", Exactly(0), "sync after the step"),
+    row("sync_all", Exactly(0), "sync the file where training ends"),
 ];
 
 const fn row(name: &'static str, args: Args, help: &'static str) -> Method {
@@ -153,6 +152,12 @@ pub struct Io;
 impl Rule for Io {
     fn code(&self) -> Code {
         codes::IO
+    }
+
+    #[cfg(test)]
+    fn rows(&self) -> Vec<super::tables::Row> {
+        use super::tables;
+        [tables::named(MACROS), tables::named(LOGGING), tables::named(PATHS), tables::methods(METHODS)].concat()
     }
 
     fn allowed_by(&self) -> Option<&'static str> {

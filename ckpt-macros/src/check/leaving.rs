@@ -9,6 +9,28 @@ use crate::{
     flow::regions::{Region, region_of},
 };
 
+/// A way to leave.
+struct Exit {
+    /// The word.
+    word: &'static str,
+    /// What to write instead.
+    help: &'static str,
+}
+
+const RETURN: Exit = Exit { word: "return", help: "let the region's value decide, and return behind the region" };
+const BREAK: Exit =
+    Exit { word: "break", help: "carry the decision out as a value: `if stop { break; }` behind the region" };
+const CONTINUE: Exit =
+    Exit { word: "continue", help: "decide before the region, or write `if .. { .. }` around what is left" };
+const AWAIT: Exit = Exit { word: ".await", help: "await the value before the region" };
+const YIELD: Exit = Exit { word: "yield", help: "yield behind the region" };
+
+/// The rows of this family.
+#[cfg(test)]
+pub fn rows() -> Vec<super::tables::Row> {
+    [RETURN, BREAK, CONTINUE, AWAIT, YIELD].map(|e| super::tables::Row { form: e.word, help: e.help }).into()
+}
+
 /// Reports every jump out of a region of `block`.
 pub fn check(block: &Block, regions: &[Region], findings: &mut Findings) {
     Leaves { regions, findings, frames: Vec::new() }.visit_block(block);
@@ -37,13 +59,9 @@ impl Leaves<'_> {
         self.frames.truncate(depth);
     }
 
-    fn report(&mut self, at: impl quote::ToTokens, what: &str, help: &str) {
-        self.findings.push(
-            codes::LEAVES_REGION,
-            at,
-            format!("{what} leaves the region, whose body runs again on its own"),
-            help,
-        );
+    fn report(&mut self, at: impl quote::ToTokens, exit: &Exit) {
+        let message = format!("`{}` leaves the region, whose body runs again on its own", exit.word);
+        self.findings.push(codes::LEAVES_REGION, at, message, exit.help);
     }
 
     fn jump(&mut self, at: &dyn quote::ToTokens, label: Option<&syn::Lifetime>, is_break: bool) {
@@ -55,12 +73,7 @@ impl Leaves<'_> {
                 Frame::Block(l) if label.is_some_and(|wanted| wanted.ident == *l) => return,
                 Frame::Closure => return,
                 Frame::Region | Frame::Segments(_) => {
-                    let what = if is_break { "`break`" } else { "`continue`" };
-                    self.report(
-                        at.to_token_stream(),
-                        what,
-                        "decide outside the region, or carry the decision out as a value",
-                    );
+                    self.report(at.to_token_stream(), if is_break { &BREAK } else { &CONTINUE });
                     return;
                 }
                 _ => {}
@@ -117,7 +130,7 @@ impl<'ast> Visit<'ast> for Leaves<'_> {
         let outward = self.frames.iter().rev();
         let mut outward = outward.take_while(|f| !matches!(f, Frame::Closure));
         if outward.any(|f| matches!(f, Frame::Region | Frame::Segments(_))) {
-            self.report(r.return_token, "`return`", "let the region's value decide, and return behind the region");
+            self.report(r.return_token, &RETURN);
         }
         syn::visit::visit_expr_return(self, r);
     }
@@ -133,14 +146,14 @@ impl<'ast> Visit<'ast> for Leaves<'_> {
 
     fn visit_expr_await(&mut self, a: &'ast syn::ExprAwait) {
         if self.frames.iter().any(|f| matches!(f, Frame::Region | Frame::Segments(_))) {
-            self.report(a.await_token, "`.await`", "await the value before the region");
+            self.report(a.await_token, &AWAIT);
         }
         syn::visit::visit_expr_await(self, a);
     }
 
     fn visit_expr_yield(&mut self, y: &'ast syn::ExprYield) {
         if self.frames.iter().any(|f| matches!(f, Frame::Region | Frame::Segments(_))) {
-            self.report(y.yield_token, "`yield`", "yield behind the region");
+            self.report(y.yield_token, &YIELD);
         }
         syn::visit::visit_expr_yield(self, y);
     }

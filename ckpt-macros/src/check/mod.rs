@@ -19,6 +19,8 @@ mod io;
 mod leaving;
 mod not_replayable;
 mod state;
+#[cfg(test)]
+mod tables;
 mod tape;
 #[cfg(test)]
 mod tests;
@@ -50,6 +52,12 @@ trait Rule: Sync {
     /// Whether `first_pass! { .. }` is the place for it.
     fn once_in_first_pass(&self) -> bool {
         false
+    }
+
+    /// The rows of its tables.
+    #[cfg(test)]
+    fn rows(&self) -> Vec<tables::Row> {
+        Vec::new()
     }
 
     /// Looks at an expression.

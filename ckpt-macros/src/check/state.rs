@@ -20,25 +20,25 @@ use crate::{
 };
 
 const METHODS: &[Method] = &[
-    row("push", Exactly(1), COLLECT),
-    row("push_str", Exactly(1), COLLECT),
-    row("push_back", Exactly(1), COLLECT),
-    row("push_front", Exactly(1), COLLECT),
-    row("append", Exactly(1), COLLECT),
-    row("extend", Exactly(1), COLLECT),
+    row("push", Exactly(1), "push onto a local `Vec`, and give it back beside the output"),
+    row("push_str", Exactly(1), "append to a local `String`, and give it back beside the output"),
+    row("push_back", Exactly(1), "push onto the back of a local queue, and give that back beside the output"),
+    row("push_front", Exactly(1), "push onto the front of a local queue, and give that back beside the output"),
+    row("append", Exactly(1), "append to a local copy, and give that back beside the output"),
+    row("extend", Exactly(1), "chain what is there with what is new, `a.iter().chain(b)`, or collect in a local"),
     row("insert", Any, "keep caches outside of the model, or give what is new back beside the output"),
-    row("get_or_insert_with", Exactly(1), "compute it where the module is built"),
+    row("get_or_insert_with", Exactly(1), "compute it where the module is built, and read it here with `as_ref`"),
     row("entry", Exactly(1), "look it up with `get`, and fill the map where the module is built"),
-    row("pop", Exactly(0), SHRINK),
-    row("pop_front", Exactly(0), SHRINK),
-    row("pop_back", Exactly(0), SHRINK),
-    row("remove", Exactly(1), SHRINK),
-    row("truncate", Exactly(1), SHRINK),
-    row("retain", Exactly(1), SHRINK),
-    row("drain", Exactly(1), SHRINK),
+    row("pop", Exactly(0), "read the last one with `last()`, and leave it where it is"),
+    row("pop_front", Exactly(0), "read the first one with `front()`, and leave it where it is"),
+    row("pop_back", Exactly(0), "read the last one with `back()`, and leave it where it is"),
+    row("remove", Exactly(1), "read it with `get(..)`, and leave it where it is"),
+    row("truncate", Exactly(1), "read only the first ones: `self.field[..n]`"),
+    row("retain", Exactly(1), "pass over what is not wanted: `self.field.iter().filter(..)`"),
+    row("drain", Exactly(1), "go through it with `iter()`, which leaves it full"),
     row("clear", Exactly(0), "start from an empty value of the forward's own"),
     row("take", Exactly(0), "clone it: `.clone()` of a tensor or a module shares its data"),
-    row("replace", Exactly(1), "give the new value back beside the output, and set it after the step"),
+    row("replace", Exactly(1), "give the new value back beside the output, and replace the old one after the step"),
     row("sort", Exactly(0), "sort it where the module is built"),
     row("reset_params", Exactly(0), "reset parameters before training, not in the forward"),
     row("try_reset_params", Exactly(0), "reset parameters where the optimizer is made"),
@@ -46,9 +46,6 @@ const METHODS: &[Method] = &[
     row("try_ema", Exactly(2), "average the weights between two steps"),
     row("load_safetensors", Exactly(1), "load weights before training"),
 ];
-
-const COLLECT: &str = "collect in a local, and give it back beside the output";
-const SHRINK: &str = "work on a local copy: `let mut rest = self.field.clone();`";
 
 const fn row(name: &'static str, args: Args, help: &'static str) -> Method {
     Method {
@@ -61,15 +58,32 @@ const fn row(name: &'static str, args: Args, help: &'static str) -> Method {
     }
 }
 
-/// Functions that write through the `&mut` that they are given: their last name, and how many
-/// arguments they have.
-const FUNCTIONS: &[(&[&str], usize, &str)] = &[
-    (&["mem::swap", "swap"], 2, "bind both fields to locals and use them the other way round"),
-    (&["mem::replace", "replace"], 2, "clone the field, and give the new value back beside the output"),
-    (&["mem::take", "take"], 1, "clone the field: the forward of a module leaves it whole"),
-    (&["Arc::make_mut", "Rc::make_mut"], 1, "clone what it points to into a local and change that"),
-    (&["Arc::get_mut", "Rc::get_mut"], 1, "read through the pointer, and change it where the module is built"),
+/// A function that writes through the `&mut` that it is given.
+struct Function {
+    /// Its last name, or the last two.
+    name: &'static str,
+    /// How many arguments it has.
+    arguments: usize,
+    /// What to write instead.
+    help: &'static str,
+}
+
+const FUNCTIONS: &[Function] = &[
+    function("mem::swap", 2, "bind both to locals and use them the other way round"),
+    function("swap", 2, "bind both fields to locals and use each in the other's place"),
+    function("mem::replace", 2, "clone the field, and give the new value back beside the output"),
+    function("replace", 2, "clone the field, and return the new value with the output"),
+    function("mem::take", 1, "clone the field: the forward of a module leaves it whole"),
+    function("take", 1, "clone the field, which the next step finds as it was"),
+    function("Arc::make_mut", 1, "clone what the `Arc` points to into a local and change that"),
+    function("Rc::make_mut", 1, "clone what the `Rc` points to into a local and change that"),
+    function("Arc::get_mut", 1, "read through the `Arc`, and change it where the module is built"),
+    function("Rc::get_mut", 1, "read through the `Rc`, and change it where the module is built"),
 ];
+
+const fn function(name: &'static str, arguments: usize, help: &'static str) -> Function {
+    Function { name, arguments, help }
+}
 
 /// The rule.
 pub struct State;
@@ -77,6 +91,13 @@ pub struct State;
 impl Rule for State {
     fn code(&self) -> Code {
         codes::MODULE_STATE
+    }
+
+    #[cfg(test)]
+    fn rows(&self) -> Vec<super::tables::Row> {
+        use super::tables;
+        [tables::methods(METHODS), FUNCTIONS.iter().map(|f| tables::Row { form: f.name, help: f.help }).collect()]
+            .concat()
     }
 
     fn expr(&self, e: &Expr, at: &At<'_>, found: &mut Found<'_>) {
@@ -125,11 +146,11 @@ fn call(c: &syn::ExprCall, at: &At<'_>, found: &mut Found<'_>) {
     let Some(field) = c.args.iter().find(exclusive) else {
         return;
     };
-    let row = FUNCTIONS.iter().find(|(names, n, _)| c.args.len() == *n && names.iter().any(|f| meets(&p.path, f)));
-    if let Some((_, _, help)) = row {
+    let row = FUNCTIONS.iter().find(|f| c.args.len() == f.arguments && meets(&p.path, f.name));
+    if let Some(row) = row {
         let (function, field) = (at.show(&p.path), at.show(field));
         let field = field.trim_start_matches("&mut ");
-        found.push(c, format!("`{function}` changes `{field}`, a part of the module"), *help);
+        found.push(c, format!("`{function}` changes `{field}`, a part of the module"), row.help);
     }
 }
 
@@ -142,12 +163,10 @@ mod tests {
     #[test]
     fn every_row_is_met() {
         every_method_once(METHODS, codes::MODULE_STATE, |_| "self.field");
-        for (names, n, _) in FUNCTIONS {
-            for name in *names {
-                let path: syn::Path = syn::parse_str(name).unwrap();
-                let rest = (1..*n).map(|_| -> Expr { parse_quote!(&mut self.b) });
-                found(codes::MODULE_STATE, parse_quote!({ #path(&mut self.a, #(#rest),*); }));
-            }
+        for row in FUNCTIONS {
+            let path: syn::Path = syn::parse_str(row.name).unwrap();
+            let rest = (1..row.arguments).map(|_| -> Expr { parse_quote!(&mut self.b) });
+            found(codes::MODULE_STATE, parse_quote!({ #path(&mut self.a, #(#rest),*); }));
         }
     }
 

@@ -27,17 +27,33 @@ const METHODS: &[Method] = &[
     ),
     row("put_tape", Exactly(1), Anything, "leave it out: all tensors of a forward are on its tape already"),
     row("retaped", Exactly(0), Anything, "write `.clone()`: it shares the forward's tape"),
-    row("trace", Exactly(1), TensorOrField, TRACE),
-    row("traced", Exactly(1), TensorOrField, TRACE),
-    row("leaky_trace", Exactly(0), Anything, TRACE),
-    row("leaky_traced", Exactly(0), Anything, TRACE),
-    row("backward", Exactly(0), MaybeTensor, BACKWARD),
-    row("try_backward", Exactly(0), MaybeTensor, BACKWARD),
+    row(
+        "trace",
+        Exactly(1),
+        TensorOrField,
+        "trace the input where the model is called, `model.forward_mut(x.trace(grads))`: a forward has its tape already",
+    ),
+    row(
+        "traced",
+        Exactly(1),
+        TensorOrField,
+        "trace the input where the model is called, `model.forward_mut(x.traced(grads))`: a forward has its tape already",
+    ),
+    row(
+        "leaky_trace",
+        Exactly(0),
+        Anything,
+        "trace the input where the model is called, `model.forward_mut(x.leaky_trace())`: a forward has its tape already",
+    ),
+    row(
+        "leaky_traced",
+        Exactly(0),
+        Anything,
+        "trace the input where the model is called, `model.forward_mut(x.leaky_traced())`: a forward has its tape already",
+    ),
+    row("backward", Exactly(0), MaybeTensor, "return the loss, and call `backward` where the model is trained"),
+    row("try_backward", Exactly(0), MaybeTensor, "return the loss, and call `try_backward` where the model is trained"),
 ];
-
-const TRACE: &str =
-    "trace the input where the model is called, `model.forward_mut(x.traced(grads))`: a forward has its tape already";
-const BACKWARD: &str = "return the loss, and call `backward` where the model is trained";
 
 const fn row(name: &'static str, args: Args, on: On, help: &'static str) -> Method {
     Method {
@@ -73,6 +89,12 @@ impl Rule for Tape {
         codes::TAPE
     }
 
+    #[cfg(test)]
+    fn rows(&self) -> Vec<super::tables::Row> {
+        use super::tables;
+        [tables::methods(METHODS), tables::named(PATHS)].concat()
+    }
+
     fn expr(&self, e: &Expr, at: &At<'_>, found: &mut Found<'_>) {
         found.methods(METHODS, e, at);
         found.paths(PATHS, e, at);
@@ -80,14 +102,22 @@ impl Rule for Tape {
 }
 
 const READS: &[Method] = &[
-    read("array", Exactly(0), MaybeTensor, VALUES),
-    read("as_vec", Exactly(0), MaybeTensor, VALUES),
+    read(
+        "array",
+        Exactly(0),
+        MaybeTensor,
+        "choose by tensor operations (`choose`, `select`, `gather`), or read it outside of the region; `#[checkpoint(allow(reading))]` lets through what is only looked at",
+    ),
+    read(
+        "as_vec",
+        Exactly(0),
+        MaybeTensor,
+        "compute with the tensor itself, or read it outside of the region; `#[checkpoint(allow(reading))]` lets through what is only looked at",
+    ),
     read("copy_into", Exactly(1), Tensor, "copy the values out after the forward"),
     read("tensor_to_vec", Exactly(1), Anything, "return the tensor, and read it after the forward"),
     read("tensor_to_array", Exactly(1), Anything, "return the tensor, and make the array after the forward"),
 ];
-
-const VALUES: &str = "choose by tensor operations (`choose`, `select`, `gather`), or read it outside of the region; `#[checkpoint(allow(reading))]` lets through what is only looked at";
 
 const fn read(name: &'static str, args: Args, on: On, help: &'static str) -> Method {
     Method {
@@ -106,6 +136,12 @@ pub struct Reading;
 impl Rule for Reading {
     fn code(&self) -> Code {
         codes::TAPE
+    }
+
+    #[cfg(test)]
+    fn rows(&self) -> Vec<super::tables::Row> {
+        use super::tables;
+        tables::methods(READS)
     }
 
     fn allowed_by(&self) -> Option<&'static str> {

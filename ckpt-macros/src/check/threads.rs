@@ -16,66 +16,73 @@ use super::{
 use crate::diagnostic::{Code, codes};
 
 const PATHS: &[Named] = &[
-    thread("thread::spawn"),
-    thread("thread::scope"),
-    thread("rayon::*"),
-    thread("crossbeam::*"),
-    wait("thread::sleep"),
-    wait("thread::park"),
-    wait("thread::yield_now"),
-    wait("Barrier::new"),
-    wait("Condvar::new"),
-    channel("mpsc::channel"),
-    channel("mpsc::sync_channel"),
-    channel("crossbeam_channel::*"),
-    task("tokio::*"),
-    task("async_std::*"),
-    task("smol::*"),
-    task("executor::block_on"),
+    thread(
+        "thread::spawn",
+        "compute in the region itself: the layers use all cores; or write `#[checkpoint(allow(threads))]` where no tensor is touched",
+    ),
+    thread(
+        "thread::scope",
+        "call one after the other: the layers use all cores; `#[checkpoint(allow(threads))]` lets through what touches no tensor",
+    ),
+    thread(
+        "rayon::*",
+        "use tensor operations, which run on all cores; `#[checkpoint(allow(threads))]` lets through what touches no tensor",
+    ),
+    thread(
+        "crossbeam::*",
+        "compute on the region's own thread; `#[checkpoint(allow(threads))]` lets through what touches no tensor",
+    ),
+    wait("thread::sleep", "sleep before the region, or between two steps"),
+    wait("thread::park", "park before the region"),
+    wait("thread::yield_now", "leave it out: the region's layers hand out their work themselves"),
+    wait("Barrier::new", "meet other threads before the region"),
+    wait("Condvar::new", "wait for other threads before the region"),
+    channel("mpsc::channel", "receive before the region and pass the values in"),
+    channel("mpsc::sync_channel", "receive what was sent before the region and pass it in"),
+    channel("crossbeam_channel::*", "keep channels outside of the model and pass in what came through"),
+    task("tokio::*", "start tasks outside of the model and pass in what they give"),
+    task("async_std::*", "spawn tasks outside of the model and pass in what they give"),
+    task("smol::*", "run tasks outside of the model and pass in what they give"),
+    task("executor::block_on", "wait for the future before the region and pass its value in"),
 ];
 
-const fn thread(form: &'static str) -> Named {
+const fn thread(form: &'static str, help: &'static str) -> Named {
     Named {
         form,
         scope: Recompute,
         says: "`{it}` runs code on other threads, where no draw is replayed and no tape is shared",
-        help: "compute in the region itself: the layers use all cores; or write `#[checkpoint(allow(threads))]` where no tensor is touched",
+        help,
     }
 }
 
-const fn wait(form: &'static str) -> Named {
-    Named {
-        form,
-        scope: Recompute,
-        says: "`{it}` waits for something that the recompute waits for once more",
-        help: "wait before the region",
-    }
+const fn wait(form: &'static str, help: &'static str) -> Named {
+    Named { form, scope: Recompute, says: "`{it}` waits for something that the recompute waits for once more", help }
 }
 
-const fn channel(form: &'static str) -> Named {
+const fn channel(form: &'static str, help: &'static str) -> Named {
     Named {
         form,
         scope: Recompute,
         says: "`{it}` opens a channel, whose messages are not sent again in the recompute",
-        help: "receive before the region and pass the values in",
+        help,
     }
 }
 
-const fn task(form: &'static str) -> Named {
+const fn task(form: &'static str, help: &'static str) -> Named {
     Named {
         form,
         scope: Recompute,
         says: "`{it}` hands work to a runtime, which the recompute hands it once more",
-        help: "start tasks outside of the model and pass in what they give",
+        help,
     }
 }
 
 const METHODS: &[Method] = &[
-    row("par_iter", Exactly(0), Anything, SEQUENTIAL),
-    row("par_iter_mut", Exactly(0), Anything, SEQUENTIAL),
-    row("into_par_iter", Exactly(0), Anything, SEQUENTIAL),
-    row("par_chunks", Exactly(1), Anything, SEQUENTIAL),
-    row("par_bridge", Exactly(0), Anything, SEQUENTIAL),
+    row("par_iter", Exactly(0), Anything, "iterate with `iter`: one tape records one thread"),
+    row("par_iter_mut", Exactly(0), Anything, "iterate with `iter_mut`: one tape records one thread"),
+    row("into_par_iter", Exactly(0), Anything, "iterate with `into_iter`: one tape records one thread"),
+    row("par_chunks", Exactly(1), Anything, "iterate with `chunks`: one tape records one thread"),
+    row("par_bridge", Exactly(0), Anything, "leave it out, and iterate as it stands: one tape records one thread"),
     row("send", Exactly(1), Shared, "send after the step, or in `first_pass! { .. }`"),
     row("try_send", Exactly(1), Shared, "try to send after the step, or in `first_pass! { .. }`"),
     row("recv", Exactly(0), Shared, "receive before the region and pass the value in"),
@@ -83,8 +90,6 @@ const METHODS: &[Method] = &[
     row("recv_timeout", Exactly(1), Shared, "wait for messages before the region"),
     row("spawn", Exactly(1), Shared, "run it in the region itself"),
 ];
-
-const SEQUENTIAL: &str = "iterate with `iter`: one tape records one thread";
 
 const fn row(name: &'static str, args: Args, on: On, help: &'static str) -> Method {
     Method {
@@ -103,6 +108,12 @@ pub struct Threads;
 impl Rule for Threads {
     fn code(&self) -> Code {
         codes::THREADS
+    }
+
+    #[cfg(test)]
+    fn rows(&self) -> Vec<super::tables::Row> {
+        use super::tables;
+        [tables::named(PATHS), tables::methods(METHODS)].concat()
     }
 
     fn allowed_by(&self) -> Option<&'static str> {

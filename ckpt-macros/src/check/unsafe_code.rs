@@ -20,30 +20,37 @@ use crate::{
 };
 
 const METHODS: &[Method] = &[
-    row("set", Any, VALUE),
-    row("store", Ordered(2), VALUE),
-    row("swap", Ordered(2), VALUE),
-    row("replace", Exactly(1), VALUE),
-    row("take", Exactly(0), VALUE),
-    row("fetch_add", Ordered(2), COUNT),
-    row("fetch_sub", Ordered(2), COUNT),
-    row("fetch_or", Ordered(2), VALUE),
-    row("fetch_and", Ordered(2), VALUE),
-    row("fetch_max", Ordered(2), VALUE),
-    row("fetch_min", Ordered(2), VALUE),
-    row("compare_exchange", Ordered(4), VALUE),
-    row("lock", Exactly(0), LOCK),
-    row("write", Exactly(0), LOCK),
-    row("borrow_mut", Exactly(0), LOCK),
-    row("with_borrow_mut", Closure, LOCAL),
-    row("with", Closure, LOCAL),
-    row("get_or_init", Closure, "fill it before the model runs, and read it with `get`"),
+    row("set", Any, "pass the value in, and set the global after the step"),
+    row(
+        "store",
+        Ordered(2),
+        "give the value back beside the output, and store it after the step or in `first_pass! { .. }`",
+    ),
+    row("swap", Ordered(2), "pass the old value in, and store the new one after the step"),
+    row("replace", Exactly(1), "pass the old value in, and give the new one back beside the output"),
+    row("take", Exactly(0), "take it before the region and pass it in: the recompute would find nothing"),
+    row("fetch_add", Ordered(2), "count in `first_pass! { .. }`, or where the steps are"),
+    row("fetch_sub", Ordered(2), "count down in `first_pass! { .. }`, or where the steps are"),
+    row("fetch_or", Ordered(2), "pass the flags in, and set them after the step"),
+    row("fetch_and", Ordered(2), "pass the flags in, and clear them after the step"),
+    row("fetch_max", Ordered(2), "give the value back beside the output, and keep the greatest where the steps are"),
+    row("fetch_min", Ordered(2), "give the value back beside the output, and keep the least where the steps are"),
+    row("compare_exchange", Ordered(4), "decide before the region, and pass the decision in"),
+    row("lock", Exactly(0), "lock it outside of the region and pass in what it guards"),
+    row("write", Exactly(0), "read what it guards outside of the region and pass it in; write after the step"),
+    row("borrow_mut", Exactly(0), "borrow it outside of the region and pass in what is in it"),
+    row(
+        "with_borrow_mut",
+        Closure,
+        "change it after the step: the recompute may run on another thread, which has another value",
+    ),
+    row(
+        "with",
+        Closure,
+        "read it outside of the region: the recompute may run on another thread, which has another value",
+    ),
+    row("get_or_init", Closure, "fill it before the model runs, and read it with `get()`"),
 ];
-
-const VALUE: &str = "pass the value in, and give the new one back beside the output";
-const COUNT: &str = "count in `first_pass! { .. }`, or where the steps are";
-const LOCK: &str = "take what it guards outside of the region and pass it in";
-const LOCAL: &str = "read it outside of the region: the recompute may run on another thread, which has another value";
 
 const fn row(name: &'static str, args: Args, help: &'static str) -> Method {
     Method {
@@ -62,6 +69,12 @@ pub struct UnsafeCode;
 impl Rule for UnsafeCode {
     fn code(&self) -> Code {
         codes::UNSAFE_CODE
+    }
+
+    #[cfg(test)]
+    fn rows(&self) -> Vec<super::tables::Row> {
+        use super::tables;
+        tables::methods(METHODS)
     }
 
     fn allowed_by(&self) -> Option<&'static str> {

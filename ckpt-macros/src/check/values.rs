@@ -143,6 +143,13 @@ impl<'a> Values<'a> {
         path.segments.pop();
         path.segments.pop_punct();
         match path.segments.last() {
+            // What a pointer shares can be written through it.
+            Some(last)
+                if (last.ident == "Rc" || last.ident == "Arc")
+                    && c.args.first().is_some_and(|a| self.of_expr(a) == Sort::Cell) =>
+            {
+                Sort::Cell
+            }
             Some(last) if starts_upper(&last.ident) => {
                 let ty = Type::Path(syn::TypePath { attrs: Vec::new(), qself: None, path });
                 // Of a constructor's type the arguments are mostly left out.

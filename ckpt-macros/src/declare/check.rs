@@ -19,7 +19,10 @@ pub fn check(d: &Declaration, findings: &mut Findings) {
     policies(d, findings);
     layers(d, findings);
     if d.options.custom_forward {
-        marks_of_a_custom_forward(d, findings);
+        // Of a forward that is neither nobody knows what marks its fields should have.
+        if !d.options.forward_unread {
+            marks_of_a_custom_forward(d, findings);
+        }
     } else {
         inert_fields(d, findings);
         something_marked(d, findings);
@@ -102,7 +105,34 @@ fn layers(d: &Declaration, findings: &mut Findings) {
     }
 }
 
-fn not_a_layer(ty: &Type) -> Option<&'static str> {
+/// Whether what a container holds looks like layers: a type with parameters of its own, or a tuple of types.
+fn holds_layers(container: &syn::TypePath) -> bool {
+    let PathArguments::AngleBracketed(arguments) =
+        container.path.segments.last().map_or(&PathArguments::None, |s| &s.arguments)
+    else {
+        return false;
+    };
+    match arguments.args.first() {
+        Some(GenericArgument::Type(Type::Path(inner))) => {
+            let last = inner.path.segments.last();
+            let standard = ["Vec", "Option", "Box", "Rc", "Arc", "Cell", "RefCell", "Mutex", "HashMap"];
+            last.is_some_and(|s| {
+                matches!(&s.arguments, PathArguments::AngleBracketed(a) if a.args.len() > 1)
+                    && !standard.contains(&s.ident.to_string().as_str())
+            })
+        }
+        Some(GenericArgument::Type(Type::Tuple(t))) => {
+            t.elems.len() > 1
+                && t.elems.iter().all(
+                    |e| matches!(e, Type::Path(p) if p.path.segments.last().is_some_and(|s| !s.arguments.is_empty())),
+                )
+        }
+        _ => false,
+    }
+}
+
+/// What a field whose type is known to be no layer's is marked instead.
+pub fn not_a_layer(ty: &Type) -> Option<&'static str> {
     const NUMBERS: &[&str] =
         &["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64"];
     const OTHERS: &[&str] = &[
@@ -131,6 +161,18 @@ fn not_a_layer(ty: &Type) -> Option<&'static str> {
                 Some(
                     "a tensor that learns is `#[param(init = ..)]`, one that does not `#[buffer]`, and both need `forward = custom`",
                 )
+            } else if matches!(name, "Vec" | "Option" | "Box" | "Rc" | "Arc") && holds_layers(p) {
+                Some(match name {
+                    "Vec" => {
+                        "dfdx has no module of a `Vec` of layers: write `Repeated<Layer, N>`, or a tuple of different layers"
+                    }
+                    "Option" => {
+                        "dfdx has no module of a layer that may be missing: keep the layer and decide in a forward of your own, or make the layer a generic child"
+                    }
+                    _ => {
+                        "dfdx has no module of a layer behind a pointer: write the layer itself, whose clones share their data"
+                    }
+                })
             } else if NUMBERS.contains(&name) {
                 Some("a number that is saved with the model is `#[scalar(default = ..)]`, one that is not `#[skip]`")
             } else if OTHERS.contains(&name) {

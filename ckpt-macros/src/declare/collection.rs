@@ -173,10 +173,8 @@ pub fn tensor_collection(d: &Declaration, sound: bool) -> TokenStream {
 
 /// What dfdx is told about a field; `None` for one that it is not to see.
 fn visit(d: &Declaration, field: &Field) -> Option<TokenStream> {
-    let nn = {
-        let rt = &d.rt;
-        quote!(#rt::__private::dfdx::nn)
-    };
+    let rt = &d.rt;
+    let nn = quote!(#rt::__private::dfdx::nn);
     // The compiler puts a field that is no module down to the trait's argument, so that stands at
     // the field's type too.
     let here = |name: &proc_macro2::Ident| {
@@ -210,10 +208,22 @@ fn visit(d: &Declaration, field: &Field) -> Option<TokenStream> {
         Role::Scalar(default) => ("scalar", Some(quote!(#nn::ScalarOptions::from_default(#default)))),
         Role::Skip { .. } | Role::Policy => return None,
     };
+    let this = call_site("__ckpt_self");
+    let (text, member, ty) = (&field.tensor_name, &field.member, &field.ty);
+    if matches!(field.role, Role::Module { .. }) {
+        // The probe's method, at the type: what is wrong with a field that is no module is said there.
+        let visit = proc_macro2::Ident::new("visit", at(ty));
+        let visiting = quote_spanned!(at(ty)=> #rt::__private::probe::Visiting::<Self, #ty, #dtype, #device>::new());
+        return Some(quote_spanned! {at(ty)=>
+            {
+                #[allow(unused_imports)]
+                use #rt::__private::probe::{VisitModule as _, VisitNot as _};
+                (&&#visiting).#visit(#text, |#this| &#this.#member, |#this| &mut #this.#member)
+            }
+        });
+    }
     // Spanned with the type too: an error is underlined from the path's first token to its last.
     let kind = proc_macro2::Ident::new(kind, at(&field.ty));
-    let this = call_site("__ckpt_self");
-    let (text, member) = (&field.tensor_name, &field.member);
     let options = options.into_iter();
     Some(quote_spanned! {at(&field.ty)=>
         <Self as #nn::TensorCollection<#dtype, #device>>::#kind(

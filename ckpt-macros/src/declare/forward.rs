@@ -4,9 +4,10 @@
 //! output of the field before it. The run time tells a taped input from an untaped one.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 
 use super::{
+    check::not_a_layer,
     markers::at,
     syntax::{Declaration, Step},
 };
@@ -26,19 +27,20 @@ pub fn modules(d: &Declaration, sound: bool) -> TokenStream {
 fn module(d: &Declaration, direction: Direction, sound: bool) -> TokenStream {
     let (rt, this) = (&d.rt, d.this());
     let (dtype, device) = (&d.roles.dtype, &d.roles.device);
-    let steps = d.steps();
+    // A field that cannot be a layer is reported, and the forward of what is left stands for it.
+    let steps: Vec<_> = d.steps().into_iter().filter(|s| not_a_layer(&s.field.ty).is_none()).collect();
     let values: Vec<_> = (0..=steps.len()).map(|n| numbered("__CkptX", n)).collect();
     let (first, last) = (&values[0], &values[steps.len()]);
 
     let parameters = d.parameters();
     let predicates = d.predicates();
     let children = &d.children;
-    let edges = values.iter().enumerate().filter_map(|(n, value)| {
-        let before = n.checked_sub(1).and_then(|n| steps.get(n));
-        let at_region = [before, steps.get(n)].into_iter().flatten().any(Step::is_region);
-        at_region.then(|| quote!(#value: #rt::__private::Boundary<#dtype, #device>))
-    });
-    let layers = steps.iter().zip(values.windows(2)).map(|(step, x)| bound(d, direction, step, &x[0], &x[1]));
+    let before = before(&steps);
+    let layers = steps
+        .iter()
+        .zip(&before)
+        .zip(values.windows(2))
+        .map(|((step, before), x)| bound(d, direction, step, before, &x[0], &x[1]));
 
     let error = quote!(<#device as #rt::__private::dfdx::tensor::HasErr>::Err);
     let body = if sound { body(d, direction, &steps) } else { quote!(::core::panic!("this declaration has errors")) };
@@ -52,7 +54,6 @@ fn module(d: &Declaration, direction: Direction, sound: bool) -> TokenStream {
         where
             #(#predicates,)*
             #(#children: #rt::__private::dfdx::nn::TensorCollection<#dtype, #device> + ::core::clone::Clone + 'static,)*
-            #(#edges,)*
             #(#layers,)*
         {
             type Output = #last;
@@ -75,48 +76,62 @@ fn bound(
     d: &Declaration,
     direction: Direction,
     step: &Step<'_>,
+    before: &TokenStream,
     input: &proc_macro2::Ident,
     output: &proc_macro2::Ident,
 ) -> TokenStream {
     let (rt, ty) = (&d.rt, &step.field.ty);
     let (dtype, device) = (&d.roles.dtype, &d.roles.device);
-    let taken = if step.options.segments.is_some() {
-        let trait_ = direction.trait_of("Cut");
-        quote!(#input: #rt::__private::#trait_<#ty, #dtype, #device, Output = #output>)
-    } else {
+    let taken = if !step.is_region() {
         let trait_ = direction.trait_of("Taken");
         quote! {
             #input: #rt::__private::#trait_<
-                #ty, Output = #output, Error = <#device as #rt::__private::dfdx::tensor::HasErr>::Err
+                #ty, #before, Output = #output, Error = <#device as #rt::__private::dfdx::tensor::HasErr>::Err
             >
         }
+    } else if step.options.segments.is_some() {
+        let trait_ = direction.trait_of("Cut");
+        quote! {
+            #input: #rt::__private::Boundary<#dtype, #device>
+                + #rt::__private::#trait_<#ty, #before, #dtype, #device, Output = #output>
+        }
+    } else {
+        let trait_ = direction.trait_of("Fed");
+        quote!(#input: #rt::__private::#trait_<#ty, #before, #dtype, #device, Output = #output>)
     };
     // Of a layer that is known the macro asserts it once, beside the impls.
     let replay = (step.recomputes() && d.mentions_child(ty)).then(|| quote!(, #ty: #rt::ReplaySafe));
     quote!(#taken #replay)
 }
 
+/// The layer before each one, which is named where one does not take what comes before it.
+fn before(steps: &[Step<'_>]) -> Vec<TokenStream> {
+    std::iter::once(quote!(())).chain(steps.iter().map(|s| s.field.ty.to_token_stream())).collect()
+}
+
 fn body(d: &Declaration, direction: Direction, steps: &[Step<'_>]) -> TokenStream {
     let rt = &d.rt;
     let (dtype, device) = (&d.roles.dtype, &d.roles.device);
     let (x, this, borrow) = (call_site("__ckpt_x"), call_site("self"), direction.borrow());
-    let lines = steps.iter().map(|step| {
+    let lines = steps.iter().zip(before(steps)).map(|(step, before)| {
         let (member, options, ty) = (&step.field.member, step.options, &step.field.ty);
         let site = options.site(rt, &d.region_name(step.field));
         let span = at(ty);
         let call = if !step.is_region() {
             let (trait_, method) = (direction.trait_of("Taken"), direction.function("taken"));
-            quote_spanned!(span=> #rt::__private::#trait_::<#ty>::#method(#x, #borrow #this.#member))
+            quote_spanned!(span=> #rt::__private::#trait_::<#ty, #before>::#method(#x, #borrow #this.#member))
         } else if let Some(segments) = &options.segments {
             let (trait_, method) = (direction.trait_of("Cut"), direction.function("taken_cut"));
             let segments = segments.to_value(rt);
             quote_spanned! {span=>
-                #rt::__private::#trait_::<#ty, #dtype, #device>::#method(#x, #site, #segments, #borrow #this.#member)
+                #rt::__private::#trait_::<#ty, #before, #dtype, #device>::#method(
+                    #x, #site, #segments, #borrow #this.#member
+                )
             }
         } else {
-            let function = direction.function("fed");
+            let (trait_, method) = (direction.trait_of("Fed"), direction.function("fed"));
             quote_spanned! {span=>
-                #rt::__private::#function::<#dtype, #device, _, _>(#site, #borrow #this.#member, #x)
+                #rt::__private::#trait_::<#ty, #before, #dtype, #device>::#method(#x, #site, #borrow #this.#member)
             }
         };
         quote!(let #x = #call?;)
@@ -155,13 +170,11 @@ pub fn held_policy(d: &Declaration) -> TokenStream {
     );
     quote! {
         #[automatically_derived]
-        #[allow(dead_code)]
-        impl<#(#parameters),*> #this
+        impl<#(#parameters),*> #rt::__private::CustomForward for #this
         where
             #(#predicates,)*
         {
-            #[doc(hidden)]
-            pub(crate) fn __ckpt_policy(&self) -> ::core::option::Option<&#rt::Policy> {
+            fn held_policy(&self) -> ::core::option::Option<&#rt::Policy> {
                 #policy
             }
         }

@@ -29,12 +29,13 @@ pub fn markers(d: &Declaration) -> TokenStream {
     quote!(#replay_safe #stateless)
 }
 
-/// Calls that hold each layer to what is asked of it, at the layer's own tokens: to being a module,
-/// a recomputed one to being replay-safe, one that is cut to being a run of layers. Layers that
+/// Calls that hold each layer to what is asked of it, at the layer's own tokens: one in a region to
+/// being `Clone`, a recomputed one to being replay-safe, one that is cut to being a run of layers.
+/// (That it is a module, its visit asks.) Layers that
 /// mention a generic child are held to it where the child is known, and in a custom forward the
 /// macro that sees which layers are in a region asks for replay-safety.
 pub fn requirements(d: &Declaration) -> TokenStream {
-    let (rt, dtype, device) = (&d.rt, &d.roles.dtype, &d.roles.device);
+    let rt = &d.rt;
     let parameters = d.parameters();
     let predicates = d.predicates();
     let steps = d.steps();
@@ -42,15 +43,15 @@ pub fn requirements(d: &Declaration) -> TokenStream {
     let layers = known.map(|step| {
         let ty = &step.field.ty;
         let span = at(ty);
-        let module = quote_spanned!(span=> #rt::__private::require_module::<#ty, #dtype, #device>(););
         if d.options.custom_forward {
-            return module;
+            return TokenStream::new();
         }
         let replay_safe =
             step.recomputes().then(|| quote_spanned!(span=> #rt::__private::require_replay_safe::<#ty>();));
         let cut =
             step.options.segments.is_some().then(|| quote_spanned!(span=> #rt::__private::require_segments::<#ty>();));
-        quote!(#module #replay_safe #cut)
+        let owned = step.is_region().then(|| quote_spanned!(span=> #rt::__private::require_owned::<#ty>();));
+        quote!(#owned #replay_safe #cut)
     });
     quote! {
         #[allow(dead_code, clippy::extra_unused_type_parameters)]

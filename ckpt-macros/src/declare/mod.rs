@@ -55,13 +55,15 @@ pub fn attribute(options: TokenStream, mut item: ItemStruct) -> TokenStream {
             "mark the fields whose activations are to be computed again",
         );
     }
-    let errors = findings.into_tokens();
+    let mut errors = findings.into_tokens();
     // The derive reads the options again and reports what is wrong with them.
     let mut unreported = Findings::new();
     let read = Options::of_tokens(options.clone(), options::STRUCT, &mut unreported);
     drop(unreported.into_tokens());
     let rt = read.runtime();
-    Sequences(read.krate.as_ref()).visit_item_struct_mut(&mut item);
+    let mut sequences = Sequences { krate: read.krate.as_ref(), errors: TokenStream::new() };
+    sequences.visit_item_struct_mut(&mut item);
+    errors.extend(sequences.errors);
 
     // Last, so that the derive sees what other attributes of the user's have made of the struct.
     item.attrs.push(syn::parse_quote!(#[derive(#rt::__private::__CheckpointedStruct)]));
@@ -71,17 +73,34 @@ pub fn attribute(options: TokenStream, mut item: ItemStruct) -> TokenStream {
 
 /// Writes out the sequences among the fields' types: the compiler's own derives refuse a struct
 /// with macros in its types.
-struct Sequences<'a>(Option<&'a Path>);
+struct Sequences<'a> {
+    krate: Option<&'a Path>,
+    /// What is wrong with them, which cannot stand in a type of such a struct either.
+    errors: TokenStream,
+}
 
 impl VisitMut for Sequences<'_> {
     fn visit_type_mut(&mut self, ty: &mut Type) {
         if let Type::Macro(m) = ty
             && m.mac.path.segments.last().is_some_and(|s| s.ident == "checkpoint_sequential")
         {
-            let sequence = sequence::expand_in(m.mac.tokens.clone(), self.0);
-            if let Ok(sequence) = syn::parse2(sequence) {
-                *ty = sequence;
-            }
+            let sequence = sequence::expand_in(m.mac.tokens.clone(), self.krate);
+            *ty = match syn::parse2(sequence.clone()) {
+                Ok(Type::Tuple(mut parts)) if matches!(parts.elems.first(), Some(Type::Macro(_))) => {
+                    let last = parts.elems.pop();
+                    self.errors.extend(parts.elems.into_iter().map(ToTokens::into_token_stream));
+                    last.unwrap_or_else(|| syn::parse_quote!(()))
+                }
+                Ok(Type::Macro(error)) => {
+                    self.errors.extend(error.into_token_stream());
+                    syn::parse_quote!(())
+                }
+                Ok(sequence) => sequence,
+                Err(_) => {
+                    self.errors.extend(sequence);
+                    syn::parse_quote!(())
+                }
+            };
         }
         visit_mut::visit_type_mut(self, ty);
     }

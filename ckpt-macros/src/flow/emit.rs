@@ -1,7 +1,9 @@
 //! `#[checkpointed] impl`: the methods of each pass, and the module traits over them.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{
     Attribute, FnArg, GenericParam, Generics, ImplItem, ImplItemFn, ItemImpl, ReceiverKind, ReturnType, Type,
     WhereClause, parse_quote, visit_mut::VisitMut,
@@ -16,6 +18,7 @@ use super::{
 };
 use crate::{
     check,
+    declare::at,
     diagnostic::{Findings, codes},
     options::{self, Options},
     roles::Roles,
@@ -152,8 +155,7 @@ impl Expansion {
     }
 
     fn all(&self) -> TokenStream {
-        let recomputes = self.forward.body.recomputes() || self.twins.iter().any(|t| t.body.recomputes());
-        let training = Bounds::Training { replayed: recomputes };
+        let training = Bounds::Training { replayed: self.recomputes() };
         let hidden_training = self.hidden_training();
         let hidden_inference = self.hidden_inference();
         let traits = [self.inference_traits(), self.training_traits(training)].concat();
@@ -176,6 +178,11 @@ impl Expansion {
                 #(#traits)*
             };
         }
+    }
+
+    /// Whether any region of the impl recomputes.
+    fn recomputes(&self) -> bool {
+        self.forward.body.recomputes() || self.twins.iter().any(|t| t.body.recomputes())
     }
 
     /// The same surface with bodies that say nothing, beside findings: one mistake, one message.
@@ -214,16 +221,22 @@ impl Expansion {
         quote!(#own const _: () = { #(#impls)* };)
     }
 
-    /// The impl of the user's own items: helpers for inference, with the lints to allow and the
-    /// bodies that `version` gives, and all else as it was.
+    /// The impls of the user's own items. What the macro rewrites, and what calls that, asks of the
+    /// dtype what layers ask; all else keeps the bounds that it has, so that it can be called where
+    /// the user's own can.
     fn own_items(&self, version: impl Fn(&Method) -> (TokenStream, TokenStream)) -> TokenStream {
-        if self.rest.is_empty() && self.twins.is_empty() {
-            return TokenStream::new();
+        let calling = self.calling();
+        let (bound, free): (Vec<_>, Vec<_>) = self.rest.iter().partition(|i| calling.contains(&item_name(i)));
+        let self_ty = &self.self_ty;
+        let (params, _, clause) = self.generics.split_for_impl();
+        let free = (!free.is_empty()).then(|| quote!(impl #params #self_ty #clause { #(#free)* }));
+        if bound.is_empty() && self.twins.is_empty() {
+            return free.unwrap_or_default();
         }
         let generics = bounded(&self.generics, Bounds::Inference, &self.cx);
         let (params, _, clause) = generics.split_for_impl();
         let clause = self.real(clause);
-        let (self_ty, rest) = (&self.self_ty, &self.rest);
+        // Helpers for inference, with the lints to allow and the bodies that `version` gives.
         let helpers = self.twins.iter().map(|t| {
             let (attrs, vis) = (&t.item.attrs, &t.item.vis);
             let mut sig = t.item.sig.clone();
@@ -232,9 +245,28 @@ impl Expansion {
             quote!(#(#attrs)* #[allow(#allow)] #vis #sig #body)
         });
         quote! {
+            #free
             impl #params #self_ty #clause {
-                #(#rest)*
+                #(#bound)*
                 #(#helpers)*
+            }
+        }
+    }
+
+    /// The names of the items that stay as they are but reach the forward or a helper with versions.
+    fn calling(&self) -> BTreeSet<String> {
+        let forwards = ["forward", "try_forward", "forward_mut", "try_forward_mut"].map(|name| format_ident!("{name}"));
+        let mut reached: Vec<Ident> = self.twins.iter().map(|t| t.item.sig.ident.clone()).chain(forwards).collect();
+        let mut calling = BTreeSet::new();
+        loop {
+            let next = self.rest.iter().find(|i| {
+                let tokens = i.to_token_stream();
+                !calling.contains(&item_name(i)) && reached.iter().any(|name| contains(&tokens, name))
+            });
+            let Some(item) = next else { return calling };
+            calling.insert(item_name(item));
+            if let ImplItem::Fn(f) = item {
+                reached.push(f.sig.ident.clone());
             }
         }
     }
@@ -293,6 +325,8 @@ impl Expansion {
         let mut output = method.output.clone();
         if let Pass::Training { replayed } = pass {
             let tape = signature::shared_tape(&cx.roles, &cx.rt);
+            // A region may run a child again in whatever the forward reaches.
+            let replayed = replayed || self.recomputes();
             sig.generics = bounded(&sig.generics, Bounds::Training { replayed }, cx);
             signature::share(&mut sig, &cx.roles, &cx.rt);
             output = super::types::retaped(&output, &cx.roles, tape.clone());
@@ -384,18 +418,24 @@ impl Expansion {
         let output = self.edge.taped_output(&self.cx.roles, rt);
         let (names, unpack) = self.unpack();
         let forward = twin_name(&self.forward.item.sig.ident, Pass::Training { replayed: false });
+        let held = quote_spanned!(at(self_ty)=> #rt::__private::held_policy(self));
+        let enter: TokenStream = names
+            .iter()
+            .zip(&self.edge.inputs)
+            .map(|(name, ty)| quote_spanned!(at(ty)=> let #name = #rt::__private::entered::<#e, #d, _, _>(#name, &__ckpt_tape);))
+            .collect();
         vec![quote! {
             #[automatically_derived]
             impl #params #nn::ModuleMut<#input> for #self_ty #clause {
                 type Output = #output;
                 type Error = #error;
                 fn try_forward_mut(&mut self, __ckpt_input: #input) -> ::core::result::Result<Self::Output, Self::Error> {
-                    let __ckpt_policy = self.__ckpt_policy().cloned().unwrap_or_default();
+                    let __ckpt_policy = #held;
                     #rt::__private::under(&__ckpt_policy, || {
                         let __ckpt_training = #rt::__private::Training::begins();
                         let __ckpt_tape = #rt::SharedTape::<#e, #d>::open();
                         #unpack
-                        #(let #names = #rt::__private::enter(#names, &__ckpt_tape);)*
+                        #enter
                         let __ckpt_output = self.#forward(&__ckpt_tape, #(#names),*)?;
                         #rt::__private::leave(__ckpt_output, __ckpt_tape)
                     })
@@ -509,6 +549,16 @@ fn contains(tokens: &TokenStream, name: &Ident) -> bool {
         TokenTree::Group(g) => contains(&g.stream(), name),
         _ => false,
     })
+}
+
+/// What an item of an impl is called.
+fn item_name(item: &ImplItem) -> String {
+    match item {
+        ImplItem::Fn(f) => f.sig.ident.to_string(),
+        ImplItem::Const(c) => c.ident.to_string(),
+        ImplItem::Type(t) => t.ident.to_string(),
+        other => other.to_token_stream().to_string(),
+    }
 }
 
 fn type_name(ty: &Type) -> String {

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, TokenTree};
 use quote::ToTokens;
-use syn::{Block, Expr, Macro, Pat, Stmt, parse_quote, visit::Visit};
+use syn::{Block, Expr, Macro, Pat, Stmt, parse_quote_spanned, spanned::Spanned, visit::Visit};
 
 use super::{
     arguments::{self, Arguments},
@@ -20,6 +20,7 @@ use super::{
     names::{self, LocalId, Locals, decode},
     places,
     regions::{Region, region_of},
+    rewrite::at,
     scope::{bound, compares},
     tensor_methods::consumes,
 };
@@ -186,7 +187,8 @@ impl Walk<'_> {
         let again = !live.insert(id);
         let local = self.locals.get(id);
         if again && self.commit && !local.copy && !local.exclusive && local.lent.is_none() {
-            *e = parse_quote!(::core::clone::Clone::clone(&#e));
+            // Where the value stands: what is wrong with it is said there.
+            *e = parse_quote_spanned!(at(e.span())=> ::core::clone::Clone::clone(&#e));
         }
     }
 

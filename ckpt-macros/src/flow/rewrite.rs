@@ -4,7 +4,7 @@
 //! region's inside is written differently: it captures nothing, so fields come in as parameters.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{
     Block, Expr, Macro, Member, Pat, Path, Stmt,
     ext::IdentExt,
@@ -99,7 +99,12 @@ impl Writer<'_> {
     /// A call that may fail, as a value.
     pub(super) fn value_of(&self, call: TokenStream) -> TokenStream {
         match self.failure {
-            Failure::Returned => quote!(#call?),
+            Failure::Returned => {
+                // Where the call is: what is wrong with its value is said there.
+                let at = call.clone().into_iter().next().map_or_else(Span::call_site, |t| at(t.span()));
+                let tried = quote_spanned!(at=> ?);
+                quote!(#call #tried)
+            }
             Failure::Panic => {
                 let rt = &self.cx.rt;
                 quote!(#rt::__private::expect(#call))

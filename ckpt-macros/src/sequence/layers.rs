@@ -6,6 +6,7 @@ use syn::{Expr, ExprReference, Type, spanned::Spanned};
 
 use super::{segments, tree};
 use crate::{
+    call,
     diagnostic::{Findings, codes},
     options::{Kind, Options, Segments},
 };
@@ -54,7 +55,10 @@ fn lent(rt: &TokenStream, value: &Expr) -> TokenStream {
             quote_spanned!(at=> #rt::__private::lent_mut(#value))
         }
         Expr::Reference(_) => quote_spanned!(at=> #rt::__private::lent(#value)),
-        _ => quote_spanned!(at=> #rt::__private::lent(&#value)),
+        _ => {
+            let borrow = call::borrow(rt, value);
+            quote_spanned!(at=> #rt::__private::lent(#borrow))
+        }
     }
 }
 

@@ -102,7 +102,10 @@ fn a_value_borrows_its_layers() {
             ::ckpt_runtime::Segments::Count(2usize),
             x,
             (
-                ::ckpt_runtime::__private::lent(&self.a),
+                ::ckpt_runtime::__private::lent({
+                    use ::ckpt_runtime::__private::Reached as _;
+                    self.a.reached()
+                }),
                 ::ckpt_runtime::__private::lent_mut(&mut b),
                 ::ckpt_runtime::__private::lent(&c),
             )

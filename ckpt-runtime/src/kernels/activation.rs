@@ -33,7 +33,7 @@ pub enum Activation {
 
 impl Activation {
     /// Whether the derivative cannot be told from the function's value.
-    pub(super) fn needs_its_input(self) -> bool {
+    pub(crate) fn needs_its_input(self) -> bool {
         matches!(self, Self::Gelu | Self::Silu)
     }
 }
@@ -124,15 +124,41 @@ pub(super) fn add_slopes<E: Scalar>(f: Activation, sum: &mut [E], gradient: &[E]
     });
 }
 
-/// [`add_slopes`], after which every `x` is its function: both come from the same exponential.
-pub(super) fn add_slopes_and_apply<E: Scalar>(f: Activation, sum: &mut [E], gradient: &[E], x: &mut [E]) {
+/// [`add_slopes`], and writes the function of every `x` to `to`: both come from the same exponential.
+pub(super) fn add_slopes_and_apply_to<E: Scalar>(
+    f: Activation,
+    sum: &mut [E],
+    gradient: &[E],
+    x: &[E],
+    to: &mut [MaybeUninit<E>],
+) {
+    assert!(sum.len() == x.len() && gradient.len() == x.len() && to.len() == x.len());
     let piece = piece(x.len());
-    let pieces = sum.par_chunks_mut(piece).zip(gradient.par_chunks(piece)).zip(x.par_chunks_mut(piece));
-    pieces.for_each(|((sum, gradient), x)| match f {
-        Activation::Identity => add_scaled::<E, Identity>(sum, gradient, x),
-        Activation::Gelu => add_scaled_and_replace::<E, Gelu>(sum, gradient, x),
-        Activation::Relu => add_scaled_and_replace::<E, Relu>(sum, gradient, x),
-        Activation::Silu => add_scaled_and_replace::<E, Silu>(sum, gradient, x),
+    let pieces = sum.par_chunks_mut(piece).zip(gradient.par_chunks(piece)).zip(x.par_chunks(piece));
+    pieces.zip(to.par_chunks_mut(piece)).for_each(|(((sum, gradient), x), to)| match f {
+        Activation::Identity => add_scaled_and_write::<E, Identity>(sum, gradient, x, to),
+        Activation::Gelu => add_scaled_and_write::<E, Gelu>(sum, gradient, x, to),
+        Activation::Relu => add_scaled_and_write::<E, Relu>(sum, gradient, x, to),
+        Activation::Silu => add_scaled_and_write::<E, Silu>(sum, gradient, x, to),
+    });
+}
+
+/// Replaces every `x` by that of `gradient` times the derivative there, and writes the function of
+/// `x` to `to`.
+pub(super) fn replace_by_slopes_and_apply_to<E: Scalar>(
+    f: Activation,
+    x: &mut [E],
+    gradient: &[E],
+    to: &mut [MaybeUninit<E>],
+) {
+    assert!(gradient.len() == x.len() && to.len() == x.len());
+    let piece = piece(x.len());
+    let pieces = x.par_chunks_mut(piece).zip(gradient.par_chunks(piece)).zip(to.par_chunks_mut(piece));
+    pieces.for_each(|((x, gradient), to)| match f {
+        Activation::Identity => replace_and_write::<E, Identity>(x, gradient, to),
+        Activation::Gelu => replace_and_write::<E, Gelu>(x, gradient, to),
+        Activation::Relu => replace_and_write::<E, Relu>(x, gradient, to),
+        Activation::Silu => replace_and_write::<E, Silu>(x, gradient, to),
     });
 }
 
@@ -204,11 +230,19 @@ vectorised! {
         }
     }
 
-    fn add_scaled_and_replace<E, C: Curve>(sum: &mut [E], gradient: &[E], x: &mut [E]) {
-        for ((sum, gradient), x) in sum.iter_mut().zip(gradient).zip(x) {
+    fn add_scaled_and_write<E, C: Curve>(sum: &mut [E], gradient: &[E], x: &[E], to: &mut [MaybeUninit<E>]) {
+        for (((sum, gradient), x), to) in sum.iter_mut().zip(gradient).zip(x).zip(to) {
             let (value, slope) = C::at::<E, FMA>(*x);
             *sum += *gradient * slope;
-            *x = value;
+            to.write(value);
+        }
+    }
+
+    fn replace_and_write<E, C: Curve>(x: &mut [E], gradient: &[E], to: &mut [MaybeUninit<E>]) {
+        for ((x, gradient), to) in x.iter_mut().zip(gradient).zip(to) {
+            let (value, slope) = C::at::<E, FMA>(*x);
+            *x = *gradient * slope;
+            to.write(value);
         }
     }
 }

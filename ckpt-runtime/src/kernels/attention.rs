@@ -5,16 +5,17 @@
 //! exponentials, from which the backward pass computes each tile's weights again (Dao et al.,
 //! arXiv 2205.14135).
 
+use std::ops::Deref;
+
 use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::{Cpu, Gradients, HasErr, Storage, TensorFromVec},
+    tensor::{Cpu, HasErr, Storage},
     tensor_ops::Device,
 };
 use rayon::prelude::*;
 
 use super::{
-    buffer::{read, written},
-    device::{Heap, HeapDevice, Rows, kernels},
+    buffer::written,
+    device::{Heap, HeapDevice, kernels},
     lanes::{max, replace_and_sum, sum_of_two},
     product::{Matrix, Target, Threads},
     scalar::{Scalar, exp},
@@ -40,27 +41,34 @@ pub(crate) struct Heads {
     pub(crate) dropout: Option<(f64, u64)>,
 }
 
-/// Where queries, keys and values lie: rows of some tensors, in their columns from one on.
-pub(crate) struct Sources<E: Real, D: Device<E>> {
-    pub(crate) tensors: Vec<Rows<E, D>>,
-    /// Of queries, keys and values: which tensor, and the first column in it.
+/// Where queries, keys and values lie: rows of some buffers, in their columns from one on.
+#[derive(Clone)]
+pub(crate) struct Sources<'a, B> {
+    /// The buffers, and the columns that each one's rows have.
+    pub(crate) buffers: Vec<(&'a B, usize)>,
+    /// Of queries, keys and values: which buffer, and the first column in it.
     pub(crate) places: [(usize, usize); 3],
 }
 
-/// What a device has for attention.
+/// What a device has for attention, on buffers of rows.
 pub(crate) trait AttentionKernel<E: Real, D: Device<E>> {
     /// `[batch queries, heads width]`, and the logarithms of the sums that weights are divided by.
-    fn forward(&self, heads: &Heads, sources: &Sources<E, D>) -> Result<(Rows<E, D>, <D as Storage<E>>::Vec), D::Err>;
+    fn forward(
+        &self,
+        device: &D,
+        heads: &Heads,
+        sources: &Sources<'_, <D as Storage<E>>::Vec>,
+    ) -> Result<(<D as Storage<E>>::Vec, <D as Storage<E>>::Vec), D::Err>;
 
-    /// Adds the gradients of the sources.
+    /// Adds the gradients of the sources to a buffer for each.
     fn backward(
         &self,
         heads: &Heads,
-        sources: &Sources<E, D>,
-        output: &Rows<E, D>,
+        sources: &Sources<'_, <D as Storage<E>>::Vec>,
+        output: &<D as Storage<E>>::Vec,
         log_sums: &<D as Storage<E>>::Vec,
-        dy: <D as Storage<E>>::Vec,
-        grads: &mut Gradients<E, D>,
+        dy: &<D as Storage<E>>::Vec,
+        gradients: &mut [<D as Storage<E>>::Vec],
     ) -> Result<(), D::Err>;
 }
 kernels!(AttentionKernel);
@@ -70,7 +78,7 @@ kernels!(AttentionKernel);
 const TILE: usize = 64;
 
 impl Heads {
-    fn features(&self) -> usize {
+    pub(crate) fn features(&self) -> usize {
         self.heads * self.width
     }
 
@@ -114,49 +122,44 @@ struct Head<'a, E> {
     values: Matrix<'a, E>,
 }
 
-/// The sources' elements.
-struct Buffers<E> {
-    values: Vec<Vec<E>>,
-    widths: Vec<usize>,
-    places: [(usize, usize); 3],
-}
+impl<'a, B> Sources<'a, B> {
+    /// Queries, keys and values of `features` each, side by side.
+    pub(crate) fn packed(buffer: &'a B, features: usize) -> Self {
+        Self { buffers: vec![(buffer, 3 * features)], places: [(0, 0), (0, features), (0, 2 * features)] }
+    }
 
-impl<E: Scalar> Buffers<E> {
     /// # Panics
-    /// Where a place lies outside of its tensor, or over another.
-    fn of(heads: &Heads, sources: &Sources<E, Cpu>) -> Self
+    /// Where a place lies outside of its buffer, or over another.
+    fn check<E>(&self, heads: &Heads)
     where
-        Cpu: HeapDevice<E>,
+        B: Deref<Target = Vec<E>>,
     {
-        for (i, (tensor, column)) in sources.places.iter().enumerate() {
+        for (i, (buffer, column)) in self.places.iter().enumerate() {
             let rows = heads.batch * if i == 0 { heads.queries } else { heads.keys };
-            let shape = *sources.tensors[*tensor].shape();
-            assert!(shape.0 == rows && column + heads.features() <= shape.1, "attention beyond its input");
-            let apart = |(t, c): &(usize, usize)| t != tensor || c.abs_diff(*column) >= heads.features();
-            assert!(sources.places[..i].iter().all(apart), "attention over overlapping columns");
-        }
-        Self {
-            values: sources.tensors.iter().map(read).collect(),
-            widths: sources.tensors.iter().map(|t| t.shape().1).collect(),
-            places: sources.places,
+            let (values, width) = self.buffers[*buffer];
+            assert!(values.len() == rows * width && column + heads.features() <= width, "attention beyond its input");
+            let apart = |(b, c): &(usize, usize)| b != buffer || c.abs_diff(*column) >= heads.features();
+            assert!(self.places[..i].iter().all(apart), "attention over overlapping columns");
         }
     }
 
     /// Where the rows of a head of a sequence start, in queries (0), keys (1) or values (2).
     fn offset(&self, heads: &Heads, which: usize, sequence: usize, head: usize) -> usize {
-        let (tensor, column) = self.places[which];
         let rows = if which == 0 { heads.queries } else { heads.keys };
-        sequence * rows * self.widths[tensor] + column + head * heads.width
+        sequence * rows * self.stride(which) + self.places[which].1 + head * heads.width
     }
 
     fn stride(&self, which: usize) -> usize {
-        self.widths[self.places[which].0]
+        self.buffers[self.places[which].0].1
     }
 
-    fn head(&self, heads: &Heads, sequence: usize, head: usize) -> Head<'_, E> {
+    fn head<E: Scalar>(&self, heads: &Heads, sequence: usize, head: usize) -> Head<'_, E>
+    where
+        B: Deref<Target = Vec<E>>,
+    {
         let matrix = |which: usize| {
             let rows = if which == 0 { heads.queries } else { heads.keys };
-            let values = &self.values[self.places[which].0][self.offset(heads, which, sequence, head)..];
+            let values = &self.buffers[self.places[which].0].0[self.offset(heads, which, sequence, head)..];
             Matrix::strided(values, rows, heads.width, self.stride(which))
         };
         Head { queries: matrix(0), keys: matrix(1), values: matrix(2) }
@@ -188,10 +191,11 @@ where
 {
     fn forward(
         &self,
+        device: &Cpu,
         heads: &Heads,
-        sources: &Sources<E, Cpu>,
-    ) -> Result<(Rows<E, Cpu>, <Cpu as Storage<E>>::Vec), <Cpu as HasErr>::Err> {
-        let buffers = Buffers::of(heads, sources);
+        sources: &Sources<'_, <Cpu as Storage<E>>::Vec>,
+    ) -> Result<(<Cpu as Storage<E>>::Vec, <Cpu as Storage<E>>::Vec), <Cpu as HasErr>::Err> {
+        sources.check(heads);
         let penalties = heads.penalties::<E>();
         let (features, tiles) = (heads.features(), heads.queries.div_ceil(TILE));
         // Room for full tiles, so that a tile's logarithms are a chunk.
@@ -202,7 +206,7 @@ where
             let (sequence, head) = (pair / heads.heads, pair % heads.heads);
             let count = TILE.min(heads.queries - first);
             let seen = heads.seen(first, count);
-            let Head { queries, keys, values } = buffers.head(heads, sequence, head);
+            let Head { queries, keys, values } = sources.head(heads, sequence, head);
             scores.resize(TILE * heads.keys, E::zero());
             Target::strided(scores, count, seen, heads.keys).set(
                 queries.rows(first, count),
@@ -236,54 +240,37 @@ where
                     .for_each_init(Vec::new, |scores, (i, log_sums)| tile(output, scores, i, log_sums));
             })
         };
-        let device = sources.tensors[0].device();
-        Ok((device.try_tensor_from_vec(output, (rows, features))?, device.keep(log_sums)?))
+        Ok((device.keep(output)?, device.keep(log_sums)?))
     }
 
     fn backward(
         &self,
         heads: &Heads,
-        sources: &Sources<E, Cpu>,
-        output: &Rows<E, Cpu>,
+        sources: &Sources<'_, <Cpu as Storage<E>>::Vec>,
+        output: &<Cpu as Storage<E>>::Vec,
         log_sums: &<Cpu as Storage<E>>::Vec,
-        dy: <Cpu as Storage<E>>::Vec,
-        grads: &mut Gradients<E, Cpu>,
+        dy: &<Cpu as Storage<E>>::Vec,
+        gradients: &mut [<Cpu as Storage<E>>::Vec],
     ) -> Result<(), <Cpu as HasErr>::Err> {
-        let buffers = Buffers::of(heads, sources);
-        let output = read(output);
-        let device = sources.tensors[0].device();
-        let mut gradients = Vec::with_capacity(sources.tensors.len());
-        for tensor in &sources.tensors {
-            let mut gradient =
-                std::mem::replace(grads.get_or_alloc_mut(tensor)?, <Cpu as Storage<E>>::try_alloc_len(device, 0)?);
-            // The same tensor twice: its gradient has been taken out already.
-            if gradient.is_empty() {
-                gradient = <Cpu as Storage<E>>::try_alloc_len(device, tensor.shape().num_elements())?;
-            }
-            gradients.push(gradient);
+        sources.check(heads);
+        for (gradient, (values, _)) in gradients.iter().zip(&sources.buffers) {
+            assert_eq!(gradient.len(), values.len(), "a gradient of another size");
         }
         let targets: Vec<_> = gradients.iter_mut().map(|g| Shared(g.as_mut_ptr())).collect();
+        assert_eq!(targets.len(), sources.buffers.len());
         let penalties = heads.penalties::<E>();
         (0..heads.batch * heads.heads).into_par_iter().for_each_init(Vec::new, |scratch, pair| {
-            differentiate(heads, &buffers, penalties.as_deref(), &output, &dy, log_sums, &targets, pair, scratch);
+            differentiate(heads, sources, penalties.as_deref(), output, dy, log_sums, &targets, pair, scratch);
         });
-        for (tensor, gradient) in sources.tensors.iter().zip(gradients) {
-            let sum = grads.get_or_alloc_mut(tensor)?;
-            if sum.is_empty() {
-                *sum = gradient;
-            } else {
-                sum.iter_mut().zip(&**gradient).for_each(|(sum, v)| *sum += *v);
-            }
-        }
         Ok(())
     }
 }
 
 /// Adds the gradients of one head of one sequence.
 #[allow(clippy::too_many_arguments)]
-fn differentiate<E: Scalar>(
+fn differentiate<E: Scalar, B: Deref<Target = Vec<E>>>(
     heads: &Heads,
-    buffers: &Buffers<E>,
+    sources: &Sources<'_, B>,
     penalties: Option<&[E]>,
     output: &[E],
     dy: &[E],
@@ -294,15 +281,15 @@ fn differentiate<E: Scalar>(
 ) {
     let (sequence, head) = (pair / heads.heads, pair % heads.heads);
     let (features, width, keys) = (heads.features(), heads.width, heads.keys);
-    let from = buffers.head(heads, sequence, head);
+    let from = sources.head(heads, sequence, head);
     let penalties = penalties.map(|p| &p[sequence * keys..][..keys]);
-    // SAFETY: `Buffers::of` has checked that the queries', keys' and values' columns lie in their
-    // tensors and do not overlap, and a gradient is as long as its tensor; a head of a sequence has
+    // SAFETY: `Sources::check` has checked that the queries', keys' and values' columns lie in their
+    // buffers and do not overlap, and a gradient is as long as its buffer; a head of a sequence has
     // rows and columns of its own in each, and one thread. The three targets are made where they
     // are used, one at a time.
     let target = |which: usize, first: usize, count: usize| unsafe {
-        let offset = buffers.offset(heads, which, sequence, head) + first * buffers.stride(which);
-        Target::shared(targets[buffers.places[which].0].at(offset), true, count, width, buffers.stride(which))
+        let offset = sources.offset(heads, which, sequence, head) + first * sources.stride(which);
+        Target::shared(targets[sources.places[which].0].at(offset), true, count, width, sources.stride(which))
     };
     scratch.resize(2 * TILE * keys, E::zero());
     let (weights, scores) = scratch.split_at_mut(TILE * keys);

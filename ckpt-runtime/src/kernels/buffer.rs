@@ -23,6 +23,18 @@ pub(super) unsafe fn written<E: Scalar>(len: usize, write: impl FnOnce(&mut [May
     buffer
 }
 
+/// Makes a buffer one of `len` elements that `write` has filled, in the memory that it has.
+///
+/// # Safety
+/// `write` must write every element.
+pub(super) unsafe fn rewritten<E: Scalar>(buffer: &mut Vec<E>, len: usize, write: impl FnOnce(&mut [MaybeUninit<E>])) {
+    buffer.clear();
+    buffer.reserve_exact(len);
+    write(&mut buffer.spare_capacity_mut()[..len]);
+    // SAFETY: the capacity is at least `len`, and the caller says that all is written.
+    unsafe { buffer.set_len(len) };
+}
+
 /// A copy of a contiguous tensor's elements, in their order.
 ///
 /// dfdx gives no access to a tensor's own buffer, so a kernel reads each input once through here.

@@ -344,3 +344,40 @@ vectorised! {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_many_narrow_numbers_keep_their_digits() {
+        // Each addition of one and the same number rounds the same way.
+        let (channels, exact) = (64, f64::from(0.1f32));
+        let mut x = vec![0.1f32; 40_000 * channels];
+        let (mean, squares) = moments(&x, channels);
+        assert!(mean.iter().all(|mean| (mean / exact - 1.0).abs() < 1e-6), "{mean:?}");
+        assert!(squares.iter().all(|squares| squares / 40_000.0 < 1e-13), "{squares:?}");
+        let map = Map::new(Activation::Relu, &vec![1.0; channels], &vec![0.0; channels], |_| 0.0, |_| 1.0);
+        let dy = x.clone();
+        let sums = map.sums(&dy, &mut x, channels, |_| 0.0);
+        assert!(sums.along.iter().all(|sum| (sum / 40_000.0 / exact - 1.0).abs() < 1e-6), "{:?}", sums.along);
+        assert!(sums.spread.iter().all(|sum| (sum / 40_000.0 / exact / exact - 1.0).abs() < 1e-6), "{:?}", sums.spread);
+    }
+
+    #[test]
+    fn moments_of_parts_are_those_of_the_whole() {
+        // Narrow pixels share a row, wide ones have one each; the last part and block are short.
+        for channels in [1, 5, 70] {
+            let pixels = 9_001;
+            let x: Vec<f64> =
+                (0..pixels * channels).map(|i| ((i * 7919) % 1000) as f64 + (i % channels) as f64).collect();
+            let (mean, squares) = moments(&x, channels);
+            for channel in 0..channels {
+                let values = || x.iter().skip(channel).step_by(channels);
+                let exact = values().sum::<f64>() / pixels as f64;
+                let around: f64 = values().map(|v| (v - exact) * (v - exact)).sum();
+                assert!((mean[channel] / exact - 1.0).abs() < 1e-13 && (squares[channel] / around - 1.0).abs() < 1e-12);
+            }
+        }
+    }
+}

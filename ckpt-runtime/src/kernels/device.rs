@@ -3,11 +3,12 @@
 use std::{any::Any, ops::DerefMut};
 
 use dfdx::{
-    tensor::{Cpu, Storage, Tensor},
+    tensor::{Cpu, HasErr, Storage, Tensor, TensorFromVec},
     tensor_ops::Device,
 };
 
-use super::scalar::Scalar;
+use super::{buffer::read, scalar::Scalar};
+use crate::Real;
 
 /// A tensor seen as rows of features, whatever its leading dimensions: contiguous and off the tape.
 pub(crate) type Rows<E, D> = Tensor<(usize, usize), E, D>;
@@ -32,11 +33,6 @@ pub(super) trait HeapDevice<E: Scalar>: Device<E> + Storage<E, Vec: DerefMut<Tar
 impl HeapDevice<f32> for Cpu {}
 impl HeapDevice<f64> for Cpu {}
 
-/// `value`, where `A` and `B` are the same type.
-pub(super) fn same<A: 'static, B: Copy + 'static>(value: A) -> Option<B> {
-    (&value as &dyn Any).downcast_ref::<B>().copied()
-}
-
 /// Gives an operation's trait object a `find`: the device's kernels for the operation, or `None`
 /// where a layer must be composed of dfdx's own operations. The device and dtype are compared as
 /// types, so that layers and models need no bound beyond `D: Device<E>`.
@@ -54,3 +50,67 @@ macro_rules! kernels {
     };
 }
 pub(super) use kernels;
+
+/// What becomes of the gradient of an operation's input.
+#[derive(Debug)]
+pub enum Wanted<B> {
+    /// Nobody asks for it.
+    Nothing,
+    /// It comes in a new buffer.
+    New,
+    /// It is added to what others have given.
+    AddedTo(B),
+}
+
+/// An input that others still need, or that nobody does: then its buffer may be written over.
+#[derive(Debug)]
+pub(crate) enum Lent<'a, B> {
+    /// Others need it.
+    Shared(&'a B),
+    /// Nobody needs it any more.
+    Owned(B),
+}
+
+impl<B> Lent<'_, B> {
+    pub(super) fn get(&self) -> &B {
+        match self {
+            Self::Shared(buffer) => buffer,
+            Self::Owned(buffer) => buffer,
+        }
+    }
+}
+
+/// What a device has to move rows between tensors and buffers.
+///
+/// An operation of several kernels runs on buffers: what one gives, the next one reads in place.
+pub(crate) trait BufferKernel<E: Real, D: Device<E>> {
+    /// A copy of a tensor's elements.
+    fn take_in(&self, x: &Rows<E, D>) -> Result<<D as Storage<E>>::Vec, D::Err>;
+    /// A tensor that takes the buffer over.
+    fn give_out(&self, device: &D, values: <D as Storage<E>>::Vec, shape: (usize, usize))
+    -> Result<Rows<E, D>, D::Err>;
+}
+kernels!(BufferKernel);
+
+impl<E: Scalar> BufferKernel<E, Cpu> for Heap
+where
+    Cpu: HeapDevice<E>,
+{
+    fn take_in(&self, x: &Rows<E, Cpu>) -> Result<<Cpu as Storage<E>>::Vec, <Cpu as HasErr>::Err> {
+        x.device().keep(read(x))
+    }
+
+    fn give_out(
+        &self,
+        device: &Cpu,
+        mut values: <Cpu as Storage<E>>::Vec,
+        shape: (usize, usize),
+    ) -> Result<Rows<E, Cpu>, <Cpu as HasErr>::Err> {
+        device.try_tensor_from_vec(std::mem::take(&mut *values), shape)
+    }
+}
+
+/// `value`, where `A` and `B` are the same type.
+pub(super) fn same<A: 'static, B: Copy + 'static>(value: A) -> Option<B> {
+    (&value as &dyn Any).downcast_ref::<B>().copied()
+}

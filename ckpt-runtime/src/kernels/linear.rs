@@ -8,16 +8,18 @@ use std::{mem::MaybeUninit, ops::Range};
 
 use dfdx::{
     shapes::HasShape,
-    tensor::{Cpu, Gradients, HasErr, Storage, TensorFromVec},
+    tensor::{Cpu, Gradients, HasErr, Storage},
     tensor_ops::Device,
 };
 use rayon::prelude::*;
 
 use super::{
-    activation::{Activation, add_slopes_and_apply, apply, apply_to, scale_by_slopes},
-    buffer::{read, write_copy, written},
+    activation::{
+        Activation, add_slopes_and_apply_to, apply, apply_to, replace_by_slopes_and_apply_to, scale_by_slopes,
+    },
+    buffer::{read, rewritten, write_copy, written},
     columns::add_column_sums,
-    device::{Heap, HeapDevice, Rows, Vector, kernels},
+    device::{Heap, HeapDevice, Lent, Rows, Vector, Wanted, kernels},
     parts::rows_of_part,
     product::{Matrix, Target, Threads},
     scalar::Scalar,
@@ -40,39 +42,36 @@ pub(crate) struct Affine<E: Real, D: Device<E>> {
     pub(crate) after: Activation,
 }
 
-/// What the backward pass needs beside the input.
-pub(crate) enum Kept<E: Real, D: Device<E>> {
-    /// Nothing.
-    Nothing,
-    /// The output, which others keep too.
-    Output(Rows<E, D>),
-    /// The output before its activation.
-    Before(<D as Storage<E>>::Vec),
-}
-
-/// What a device has for linear layers.
+/// What a device has for linear layers, on buffers of rows.
 pub(crate) trait LinearKernel<E: Real, D: Device<E>> {
-    /// The layer's output for rows `x`, and where `keep` says so what the backward pass needs.
-    fn forward(&self, layer: &Affine<E, D>, x: &Rows<E, D>, keep: bool) -> Result<(Rows<E, D>, Kept<E, D>), D::Err>;
+    /// The layer's output for `rows` of `x`, and where `keep` says so the values before the function
+    /// behind it, if the backward pass needs those.
+    fn forward(
+        &self,
+        layer: &Affine<E, D>,
+        rows: usize,
+        x: &<D as Storage<E>>::Vec,
+        keep: bool,
+    ) -> Result<(<D as Storage<E>>::Vec, Option<<D as Storage<E>>::Vec>), D::Err>;
 
-    /// Adds the gradients of `x` and of the parameters, from that of the output and what the
-    /// forward pass kept. `x` is freed as soon as it has been read.
+    /// Adds the gradients of the parameters, and gives that of `x` where it is wanted. `behind` is
+    /// what the slope of the function behind the layer is told from: the values before it where it
+    /// [needs](Activation::needs_its_input) them, its own otherwise.
     fn backward(
         &self,
         layer: &Affine<E, D>,
-        x: Rows<E, D>,
-        kept: Kept<E, D>,
+        rows: usize,
+        x: Lent<'_, <D as Storage<E>>::Vec>,
+        behind: Option<&<D as Storage<E>>::Vec>,
         dy: <D as Storage<E>>::Vec,
+        wanted: Wanted<<D as Storage<E>>::Vec>,
         grads: &mut Gradients<E, D>,
-    ) -> Result<(), D::Err>;
+    ) -> Result<Option<<D as Storage<E>>::Vec>, D::Err>;
 }
 kernels!(LinearKernel);
 
 /// Rows that are in cache from the product to the activation behind it.
 pub(super) const BLOCK: usize = 512;
-
-/// Rows whose gradient behind an activation in front is held at a time.
-const HELD: usize = 256;
 
 /// Rows up to which a weight is not rearranged.
 pub(super) const FEW: usize = 128;
@@ -84,95 +83,178 @@ where
     fn forward(
         &self,
         layer: &Affine<E, Cpu>,
-        x: &Rows<E, Cpu>,
+        rows: usize,
+        x: &<Cpu as Storage<E>>::Vec,
         keep: bool,
-    ) -> Result<(Rows<E, Cpu>, Kept<E, Cpu>), <Cpu as HasErr>::Err> {
-        let (rows, inputs) = *x.shape();
-        let outputs = layer.outputs.len();
-        let mut h = read(x);
-        apply(layer.before, &mut h);
+    ) -> Result<(<Cpu as Storage<E>>::Vec, Option<<Cpu as Storage<E>>::Vec>), <Cpu as HasErr>::Err> {
+        let (inputs, outputs) = (layer.weight.shape().1, layer.outputs.len());
         let bias = layer.bias.as_ref().map(read);
         let bias = bias.as_ref().map(|b| &b[layer.outputs.clone()]);
-        if rows <= FEW {
-            let weight = read(&layer.weight);
-            let weight = Matrix::new(&weight[layer.used()], outputs, inputs);
-            let y = few_rows(Matrix::new(&h, rows, inputs), weight, bias);
-            return finish(layer.after, keep, x, outputs, y);
-        }
-        let weight = transposed(&read(&layer.weight)[layer.used()], inputs);
-        let (h, weight) = (Matrix::new(&h, rows, inputs), Matrix::new(&weight, inputs, outputs));
-        let apart = keep && layer.after.needs_its_input();
-        // SAFETY: the blocks tile both buffers, and `block` writes all of its block; `activated`
-        // is as long as `y` where it is wanted, and empty where not.
-        let mut activated = Vec::new();
-        let y = unsafe {
-            written(rows * outputs, |y| {
-                let write = |activated: &mut [MaybeUninit<E>]| {
-                    let mut activated = activated.chunks_mut(BLOCK * outputs);
-                    for (i, y) in y.chunks_mut(BLOCK * outputs).enumerate() {
-                        let y = block(y, h.rows(i * BLOCK, y.len() / outputs), weight, bias);
-                        match activated.next() {
-                            Some(activated) => apply_to(layer.after, activated, y),
-                            None => apply(layer.after, y),
-                        }
+        let weight = read(&layer.weight);
+        let weight = &weight[layer.used()];
+        let mut y = if rows <= FEW {
+            let mut h = Vec::new();
+            let h = before(layer.before, x, &mut h);
+            few_rows(Matrix::new(h, rows, inputs), Matrix::new(weight, outputs, inputs), bias)
+        } else {
+            let weight = transposed(weight, inputs);
+            let weight = Matrix::new(&weight, inputs, outputs);
+            let mut h = Vec::new();
+            // The function behind the layer runs while a block is in cache, unless its input is kept.
+            let after = if keep && layer.after.needs_its_input() { Activation::Identity } else { layer.after };
+            // SAFETY: the blocks tile the buffer, and `block` writes all of its block.
+            unsafe {
+                written(rows * outputs, |y| {
+                    for (y, x) in y.chunks_mut(BLOCK * outputs).zip(x.chunks(BLOCK * inputs)) {
+                        let count = y.len() / outputs;
+                        let h = before(layer.before, x, &mut h);
+                        let y = block(y, Matrix::new(h, count, inputs), weight, bias);
+                        apply(after, y);
                     }
-                };
-                activated = written(if apart { rows * outputs } else { 0 }, write);
-            })
+                })
+            }
         };
-        let device = x.device();
-        if apart {
-            let y = device.keep(y)?;
-            return Ok((device.try_tensor_from_vec(activated, (rows, outputs))?, Kept::Before(y)));
+        let device = layer.weight.device();
+        if keep && layer.after.needs_its_input() {
+            // SAFETY: `apply_to` writes every element.
+            let values = unsafe { written(y.len(), |to| apply_to(layer.after, to, &y)) };
+            return Ok((device.keep(values)?, Some(device.keep(y)?)));
         }
-        let y = device.try_tensor_from_vec(y, (rows, outputs))?;
-        let kept = if layer.after == Activation::Identity { Kept::Nothing } else { Kept::Output(y.clone()) };
-        Ok((y, kept))
+        if rows <= FEW {
+            apply(layer.after, &mut y);
+        }
+        Ok((device.keep(y)?, None))
     }
 
     fn backward(
         &self,
         layer: &Affine<E, Cpu>,
-        x: Rows<E, Cpu>,
-        kept: Kept<E, Cpu>,
+        rows: usize,
+        x: Lent<'_, <Cpu as Storage<E>>::Vec>,
+        behind: Option<&<Cpu as Storage<E>>::Vec>,
         mut dy: <Cpu as Storage<E>>::Vec,
+        wanted: Wanted<<Cpu as Storage<E>>::Vec>,
         grads: &mut Gradients<E, Cpu>,
-    ) -> Result<(), <Cpu as HasErr>::Err> {
-        let (rows, inputs) = *x.shape();
-        let outputs = layer.outputs.len();
-        match kept {
-            Kept::Nothing => {}
-            Kept::Output(y) => scale_by_slopes(layer.after, &mut dy, &read(&y)),
-            Kept::Before(z) => scale_by_slopes(layer.after, &mut dy, &z),
+    ) -> Result<Option<<Cpu as Storage<E>>::Vec>, <Cpu as HasErr>::Err> {
+        let (inputs, outputs) = (layer.weight.shape().1, layer.outputs.len());
+        if let Some(behind) = behind {
+            scale_by_slopes(layer.after, &mut dy, behind);
         }
         if let Some(bias) = &layer.bias {
             add_column_sums(&mut grads.get_or_alloc_mut(bias)?[layer.outputs.clone()], &dy);
         }
+        let dw = &mut grads.get_or_alloc_mut(&layer.weight)?[layer.used()];
+        let device = layer.weight.device();
+        let weight = match wanted {
+            Wanted::Nothing => Vec::new(),
+            _ => read(&layer.weight),
+        };
+        let weight = weight.get(layer.used()).map(|w| Matrix::new(w, outputs, inputs));
         let dy = Matrix::new(&dy, rows, outputs);
-        let mut h = read(&x);
-        let of_x = x.ghost();
-        drop(x);
-        {
-            let weight = read(&layer.weight);
-            let weight = Matrix::new(&weight[layer.used()], outputs, inputs);
-            let dx = grads.get_or_alloc_mut(&of_x)?;
-            if layer.before == Activation::Identity {
-                Target::new(dx, rows, inputs).add(dy, weight, Threads::All);
-            } else {
-                let mut dh = vec![E::zero(); HELD.min(rows) * inputs];
-                for (i, (dx, x)) in dx.chunks_mut(HELD * inputs).zip(h.chunks_mut(HELD * inputs)).enumerate() {
-                    let dh = &mut dh[..dx.len()];
-                    let count = dx.len() / inputs;
-                    Target::new(dh, count, inputs).set(dy.rows(i * HELD, count), weight, Threads::All);
-                    add_slopes_and_apply(layer.before, dx, dh, x);
+        match (layer.before, wanted) {
+            (Activation::Identity, wanted) => {
+                let values = Matrix::new(x.get(), rows, inputs);
+                Target::new(dw, outputs, inputs).add(dy.transposed(), values, Threads::All);
+                drop(x);
+                straight(device, dy, weight, wanted)
+            }
+            (before, Wanted::New) => {
+                let mut buffer = match x {
+                    Lent::Shared(x) => device.keep(x.to_vec())?,
+                    Lent::Owned(x) => x,
+                };
+                let weight = weight.expect("a gradient that is wanted");
+                let blocks = buffer.chunks_mut(BLOCK * inputs);
+                // SAFETY: each value is written.
+                unsafe { through(dy, weight, dw, blocks, |dh, x, h| replace_by_slopes_and_apply_to(before, x, dh, h)) };
+                Ok(Some(buffer))
+            }
+            (before, Wanted::AddedTo(mut dx)) => {
+                let weight = weight.expect("a gradient that is wanted");
+                let blocks = dx.chunks_mut(BLOCK * inputs).zip(x.get().chunks(BLOCK * inputs));
+                // SAFETY: each value is written.
+                unsafe {
+                    through(dy, weight, dw, blocks, |dh, (dx, x), h| add_slopes_and_apply_to(before, dx, dh, x, h));
                 }
+                Ok(Some(dx))
+            }
+            (before, Wanted::Nothing) => {
+                let mut h = Vec::new();
+                for (i, x) in x.get().chunks(BLOCK * inputs).enumerate() {
+                    let count = x.len() / inputs;
+                    let h = Matrix::new(self::before(before, x, &mut h), count, inputs);
+                    Target::new(dw, outputs, inputs).add(dy.rows(i * BLOCK, count).transposed(), h, Threads::All);
+                }
+                Ok(None)
             }
         }
-        let dw = grads.get_or_alloc_mut(&layer.weight)?;
-        let dw = &mut dw[layer.used()];
-        Target::new(dw, outputs, inputs).add(dy.transposed(), Matrix::new(&h, rows, inputs), Threads::All);
-        Ok(())
     }
+}
+
+/// `dy weight`, where it is wanted.
+fn straight<E: Scalar>(
+    device: &Cpu,
+    dy: Matrix<'_, E>,
+    weight: Option<Matrix<'_, E>>,
+    wanted: Wanted<<Cpu as Storage<E>>::Vec>,
+) -> Result<Option<<Cpu as Storage<E>>::Vec>, <Cpu as HasErr>::Err>
+where
+    Cpu: HeapDevice<E>,
+{
+    let Some(weight) = weight else { return Ok(None) };
+    let (rows, inputs) = (dy.transposed().columns(), weight.columns());
+    Ok(match wanted {
+        Wanted::Nothing => None,
+        Wanted::New => {
+            // SAFETY: a product writes every element.
+            let dx =
+                unsafe { written(rows * inputs, |dx| Target::fresh(dx, rows, inputs).set(dy, weight, Threads::All)) };
+            Some(device.keep(dx)?)
+        }
+        Wanted::AddedTo(mut dx) => {
+            Target::new(&mut dx, rows, inputs).add(dy, weight, Threads::All);
+            Some(dx)
+        }
+    })
+}
+
+/// The gradients where a function stands before the layer, block by block: the function's values
+/// come again from its input while its slopes are computed, and are never held for all rows.
+///
+/// `finish(dh, block, h)` turns the gradient behind the function into that before it, and writes
+/// the function's values to `h`.
+///
+/// # Safety
+/// `finish` must write all of `h`.
+unsafe fn through<E: Scalar, B>(
+    dy: Matrix<'_, E>,
+    weight: Matrix<'_, E>,
+    dw: &mut [E],
+    blocks: impl Iterator<Item = B>,
+    mut finish: impl FnMut(&[E], B, &mut [MaybeUninit<E>]),
+) {
+    let (rows, outputs, inputs) = (dy.transposed().columns(), dy.columns(), weight.columns());
+    let (mut h, mut dh) = (Vec::new(), Vec::new());
+    for (i, block) in blocks.enumerate() {
+        let count = BLOCK.min(rows - i * BLOCK);
+        let dy = dy.rows(i * BLOCK, count);
+        // SAFETY: a product writes every element, and so does `finish`.
+        unsafe {
+            rewritten(&mut dh, count * inputs, |dh| Target::fresh(dh, count, inputs).set(dy, weight, Threads::All));
+            rewritten(&mut h, count * inputs, |h| finish(&dh, block, h));
+        }
+        Target::new(dw, outputs, inputs).add(dy.transposed(), Matrix::new(&h, count, inputs), Threads::All);
+    }
+}
+
+/// The function of a block of `x`, in `h` where it is not `x` itself.
+fn before<'a, E: Scalar>(f: Activation, x: &'a [E], h: &'a mut Vec<E>) -> &'a [E] {
+    if f == Activation::Identity {
+        return x;
+    }
+    // SAFETY: `apply_to` writes every element.
+    unsafe { rewritten(h, x.len(), |h| apply_to(f, h, x)) };
+    h
 }
 
 impl<E: Real, D: Device<E>> Affine<E, D> {
@@ -181,29 +263,6 @@ impl<E: Real, D: Device<E>> Affine<E, D> {
         let inputs = self.weight.shape().1;
         self.outputs.start * inputs..self.outputs.end * inputs
     }
-}
-
-/// The layer's output where the functions behind it are still to come.
-fn finish<E: Scalar>(
-    after: Activation,
-    keep: bool,
-    x: &Rows<E, Cpu>,
-    outputs: usize,
-    mut y: Vec<E>,
-) -> Result<(Rows<E, Cpu>, Kept<E, Cpu>), <Cpu as HasErr>::Err>
-where
-    Cpu: HeapDevice<E>,
-{
-    let (device, shape) = (x.device(), (x.shape().0, outputs));
-    if keep && after.needs_its_input() {
-        let before = device.keep(y.clone())?;
-        apply(after, &mut y);
-        return Ok((device.try_tensor_from_vec(y, shape)?, Kept::Before(before)));
-    }
-    apply(after, &mut y);
-    let y = device.try_tensor_from_vec(y, shape)?;
-    let kept = if after == Activation::Identity { Kept::Nothing } else { Kept::Output(y.clone()) };
-    Ok((y, kept))
 }
 
 /// `h weightᵀ + bias` as the transpose of `weight hᵀ`, which reads the weight where it lies: for few

@@ -14,7 +14,10 @@ use super::{
 };
 use crate::{
     GradientHandle, Real, ReplaySafe, Stateless,
-    kernels::{Activation, Affine, AttentionKernel, Heads, Rows, Sources},
+    gradients::Buffer,
+    kernels::{
+        Activation, AddKernel, Affine, AttentionKernel, BufferKernel, Heads, Lent, LinearKernel, Rows, Sources, Wanted,
+    },
     replay,
 };
 
@@ -51,7 +54,8 @@ pub struct Attention<const HEADS: usize, const CAUSAL: bool = false, const DROP_
 ///
 /// `CAUSAL` and `DROP_ONE_IN` are those of [`Attention`].
 ///
-/// Keeps its input, the projected queries, keys and values, and the heads' output.
+/// One operation on the tape: keeps its input, the projected queries, keys and values, and the heads'
+/// output, and hands them from one part to the next without a copy.
 ///
 /// # Shapes
 /// `[.., S, M]` to the same, with or without a batch dimension in front. The input is
@@ -203,8 +207,8 @@ where
         let (k, tape_k) = k.try_reshape_like(&to)?.try_contiguous()?.split_tape();
         let (v, tape_v) = v.try_reshape_like(&to)?.try_contiguous()?.split_tape();
         let tape: T = tape.merge(tape_k);
-        let sources = Sources { tensors: vec![q, k, v], places: [(0, 0), (1, 0), (2, 0)] };
-        attend(heads, sources, tape.merge(tape_v))?.try_reshape_like(&shape)
+        let inputs = Inputs { tensors: vec![q, k, v], places: [(0, 0), (1, 0), (2, 0)] };
+        attend(heads, inputs, tape.merge(tape_v))?.try_reshape_like(&shape)
     }
 }
 
@@ -233,21 +237,62 @@ fn heads<const HEADS: usize, const CAUSAL: bool, const DROP_ONE_IN: usize, E: Re
     Heads { batch, queries, keys, heads: HEADS, width: features / HEADS, causal: CAUSAL, padding, dropout }
 }
 
-/// The attention of `sources`, as rows.
+/// Where queries, keys and values lie: see [`Sources`].
+struct Inputs<E: Real, D: Device<E>> {
+    tensors: Vec<Rows<E, D>>,
+    places: [(usize, usize); 3],
+}
+
+impl<E: Real, D: Device<E>> Inputs<E, D> {
+    fn sources<'a>(&self, buffers: &'a [Buffer<E, D>]) -> Sources<'a, Buffer<E, D>> {
+        Sources { buffers: buffers.iter().zip(self.tensors.iter().map(|t| t.shape().1)).collect(), places: self.places }
+    }
+}
+
+/// The attention of `inputs`, as rows.
 fn attend<E: Real, D: Device<E>, T: Tape<E, D>>(
     heads: Heads,
-    sources: Sources<E, D>,
+    inputs: Inputs<E, D>,
     mut tape: T,
 ) -> Result<Tensor<(usize, usize), E, D, T>, D::Err> {
-    let Some(kernel) = <dyn AttentionKernel<E, D>>::find() else {
-        return composed(&heads, &sources, tape);
+    let (Some(kernel), Some(buffers), Some(add)) =
+        (<dyn AttentionKernel<E, D>>::find(), <dyn BufferKernel<E, D>>::find(), <dyn AddKernel<E, D>>::find())
+    else {
+        return composed(&heads, &inputs, tape);
     };
-    let (y, log_sums) = kernel.forward(&heads, &sources)?;
+    let device = inputs.tensors[0].device().clone();
+    let read =
+        move |inputs: &Inputs<E, D>| inputs.tensors.iter().map(|t| buffers.take_in(t)).collect::<Result<Vec<_>, _>>();
+    let (y, log_sums) = kernel.forward(&device, &heads, &inputs.sources(&read(&inputs)?))?;
+    let y = buffers.give_out(&device, y, (heads.batch * heads.queries, heads.features()))?;
     if T::OWNS_TAPE {
         let (gradient, output) = (GradientHandle::of(&y), y.clone());
         tape.add_backward_op(move |grads| {
             let dy = gradient.take(grads)?;
-            kernel.backward(&heads, &sources, &output, &log_sums, dy, grads)
+            let (values, output) = (read(&inputs)?, buffers.take_in(&output)?);
+            // Each gradient is taken out while the kernel adds to it. Where one tensor stands for
+            // several, the second finds an empty buffer and gets one of its own.
+            let empty = |buffer: &Buffer<E, D>| <D as Storage<E>>::len(&device, buffer) == 0;
+            let mut sums = Vec::with_capacity(inputs.tensors.len());
+            for tensor in &inputs.tensors {
+                let handle = GradientHandle::of(tensor);
+                let sum = handle.take(grads)?;
+                sums.push(if empty(&sum) {
+                    <D as Storage<E>>::try_alloc_len(&device, handle.elements())?
+                } else {
+                    sum
+                });
+            }
+            kernel.backward(&heads, &inputs.sources(&values), &output, &log_sums, &dy, &mut sums)?;
+            for (tensor, sum) in inputs.tensors.iter().zip(sums) {
+                let total = grads.get_or_alloc_mut(tensor)?;
+                if empty(total) {
+                    *total = sum;
+                } else {
+                    add.accumulate(total, &sum);
+                }
+            }
+            Ok(())
         });
     }
     Ok(y.put_tape(tape))
@@ -256,21 +301,21 @@ fn attend<E: Real, D: Device<E>, T: Tape<E, D>>(
 /// The attention in dfdx's own operations, on any device. It does hold all scores.
 fn composed<E: Real, D: Device<E>, T: Tape<E, D>>(
     heads: &Heads,
-    sources: &Sources<E, D>,
+    inputs: &Inputs<E, D>,
     tape: T,
 ) -> Result<Tensor<(usize, usize), E, D, T>, D::Err> {
     let Heads { batch, queries, keys, heads: count, width, .. } = *heads;
     let features = count * width;
     let part = |which: usize, tape: T| {
-        let (tensor, column) = sources.places[which];
-        let tensor: &Rows<E, D> = &sources.tensors[tensor];
+        let (tensor, column) = inputs.places[which];
+        let tensor: &Rows<E, D> = &inputs.tensors[tensor];
         let (rows, length) = if which == 0 { (batch * queries, queries) } else { (batch * keys, keys) };
         let part = tensor.clone().put_tape(tape).try_slice((0..rows, column..column + features))?;
         let part = part.try_reshape_like(&(batch, length, count, width))?;
         part.try_permute::<(usize, usize, usize, usize), Axes4<0, 2, 1, 3>>()
     };
     let (q, k, v) = (part(0, tape)?, part(1, T::default())?, part(2, T::default())?);
-    let device = sources.tensors[0].device();
+    let device = inputs.tensors[0].device();
     let number = |v| E::from_f64(v).expect("a number");
     let on_device = |host| <D as TensorFromVec<E>>::try_tensor_from_vec(device, host, (batch, count, queries, keys));
     let k = k.try_permute::<(usize, usize, usize, usize), Axes4<0, 1, 3, 2>>()?;
@@ -307,10 +352,14 @@ impl<const M: usize, const H: usize, E: Real, D: Device<E>, const C: bool, const
         rows: usize,
         outputs: std::ops::Range<usize>,
     ) -> Result<Tensor<(usize, usize), E, D, T>, D::Err> {
+        affine_rows(self.projection(outputs)?, rows, x)
+    }
+
+    /// The rows `outputs` of the projection.
+    fn projection(&self, outputs: std::ops::Range<usize>) -> Result<Affine<E, D>, D::Err> {
         let weight = self.in_proj_weight.clone().try_reshape_like(&(3 * M, M))?;
         let bias = Some(self.in_proj_bias.clone().try_reshape_like(&(3 * M,))?);
-        let (before, after) = (Activation::Identity, Activation::Identity);
-        affine_rows(Affine { weight, bias, outputs, before, after }, rows, x)
+        Ok(Affine { weight, bias, outputs, before: Activation::Identity, after: Activation::Identity })
     }
 
     fn among_itself<S: Sequence + Features<M>, T: Tape<E, D>>(
@@ -321,9 +370,37 @@ impl<const M: usize, const H: usize, E: Real, D: Device<E>, const C: bool, const
         let shape = *x.shape();
         let rows = rows_in("MultiHeadAttention", &shape, M);
         let heads = heads::<H, C, P, E, D, T>("MultiHeadAttention", x.device(), shape.sizes(), shape.sizes(), padding);
-        let (all, tape) = self.project(x, rows, 0..3 * M)?.split_tape();
-        let sources = Sources { tensors: vec![all], places: [(0, 0), (0, M), (0, 2 * M)] };
-        self.out_proj.try_forward(attend(heads, sources, tape)?)?.try_reshape_like(&shape)
+        let (Some(linear), Some(attention), Some(buffers)) =
+            (<dyn LinearKernel<E, D>>::find(), <dyn AttentionKernel<E, D>>::find(), <dyn BufferKernel<E, D>>::find())
+        else {
+            let (all, tape) = self.project(x, rows, 0..3 * M)?.split_tape();
+            let inputs = Inputs { tensors: vec![all], places: [(0, 0), (0, M), (0, 2 * M)] };
+            return self.out_proj.try_forward(attend(heads, inputs, tape)?)?.try_reshape_like(&shape);
+        };
+        let device = x.device().clone();
+        let (x, mut tape) = x.try_reshape_like(&(rows, M))?.try_contiguous()?.split_tape();
+        let (projection, out) = (self.projection(0..3 * M)?, self.out_proj.affine()?);
+        let (packed, _) = linear.forward(&projection, rows, &buffers.take_in(&x)?, false)?;
+        let (mixed, log_sums) = attention.forward(&device, &heads, &Sources::packed(&packed, M))?;
+        let (y, _) = linear.forward(&out, rows, &mixed, false)?;
+        let y = buffers.give_out(&device, y, (rows, M))?;
+        if T::OWNS_TAPE {
+            let (gradient, of_x) = (GradientHandle::of(&y), GradientHandle::of(&x));
+            tape.add_backward_op(move |grads| {
+                let dy = gradient.take(grads)?;
+                let d_mixed = linear.backward(&out, rows, Lent::Shared(&mixed), None, dy, Wanted::New, grads)?;
+                let d_mixed = d_mixed.expect("what is wanted is given");
+                let mut d_packed = [<D as Storage<E>>::try_alloc_len(&device, rows * 3 * M)?];
+                attention.backward(&heads, &Sources::packed(&packed, M), &mixed, &log_sums, &d_mixed, &mut d_packed)?;
+                drop((packed, mixed, log_sums, d_mixed));
+                let values = buffers.take_in(&x)?;
+                drop(x);
+                let ([d_packed], wanted) = (d_packed, Wanted::AddedTo(of_x.take(grads)?));
+                let dx = linear.backward(&projection, rows, Lent::Owned(values), None, d_packed, wanted, grads)?;
+                of_x.put(grads, dx.expect("what is wanted is given"))
+            });
+        }
+        y.put_tape(tape).try_reshape_like(&shape)
     }
 
     fn to_another<S: Sequence + Features<M>, S2: Sequence + Features<M>, T: Tape<E, D> + Merge<R>, R: Tape<E, D>>(
@@ -339,8 +416,8 @@ impl<const M: usize, const H: usize, E: Real, D: Device<E>, const C: bool, const
         let (x, own) = x.split_tape();
         let (queries, tape) = self.project(x.put_tape(own.merge(tape)), rows, 0..M)?.split_tape();
         let (both, tape) = self.project(memory.put_tape(tape), others, M..3 * M)?.split_tape();
-        let sources = Sources { tensors: vec![queries, both], places: [(0, 0), (1, 0), (1, M)] };
-        self.out_proj.try_forward(attend(heads, sources, tape)?)?.try_reshape_like(&shape)
+        let inputs = Inputs { tensors: vec![queries, both], places: [(0, 0), (1, 0), (1, M)] };
+        self.out_proj.try_forward(attend(heads, inputs, tape)?)?.try_reshape_like(&shape)
     }
 }
 
@@ -438,7 +515,7 @@ fn padding_of<S: Shape, D: Storage<bool>>(
 mod tests {
     use dfdx::prelude::*;
 
-    use super::{Heads, Sources, attend, composed};
+    use super::{Heads, Inputs, attend, composed};
     use crate::nn::{self, checks::*};
 
     fn heads(batch: usize, queries: usize, keys: usize) -> Heads {
@@ -466,7 +543,7 @@ mod tests {
                 |rows, columns| -> Tensor<(usize, usize), f64, Cpu> { dev.sample_normal_like(&(rows, columns)) };
             let (q, kv) = (random(2 * case.queries, 6), random(2 * case.keys, 13));
             let target = random(2 * case.queries, 6);
-            let sources = || Sources { tensors: vec![q.clone(), kv.clone()], places: [(0, 0), (1, 7), (1, 0)] };
+            let sources = || Inputs { tensors: vec![q.clone(), kv.clone()], places: [(0, 0), (1, 7), (1, 0)] };
             let tape = OwnedTape::default;
             let ours = attend(case.clone(), sources(), tape()).unwrap();
             let theirs = composed(&case, &sources(), tape()).unwrap();
@@ -525,7 +602,7 @@ mod tests {
         let dev = Cpu::seed_from_u64(4);
         let q: Tensor<(usize, usize), f64, _> = dev.sample_normal_like(&(6, 6));
         let nothing = Heads { padding: Some(vec![true; 6]), ..heads(2, 3, 3) };
-        let sources = Sources { tensors: vec![q.clone(), q.clone(), q.clone()], places: [(0, 0), (1, 0), (2, 0)] };
+        let sources = Inputs { tensors: vec![q.clone(), q.clone(), q.clone()], places: [(0, 0), (1, 0), (2, 0)] };
         let y = attend(nothing, sources, OwnedTape::default()).unwrap();
         assert!(y.as_vec().iter().all(|v| *v == 0.0));
         assert!(y.square().sum().backward().get(&q).as_vec().iter().all(|v| *v == 0.0));

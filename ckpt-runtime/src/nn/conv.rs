@@ -50,7 +50,7 @@ pub type ConvWeight<const I: usize, const O: usize, const K: usize, const GROUPS
 /// 1509.09308; points 0, ±1/√2, ±√2, ∞), with a quarter of the multiplications. At 512 channels its
 /// output is off by 2·10⁻⁶ of the root mean square, and by 1.5·10⁻⁵ at most, against `f64`; the
 /// gradients of a whole ResNet-50's first layers move by about 10⁻³ (PyTorch's `f32`: 2.5·10⁻⁴).
-/// [`Exact`] is the way out. `f64` is never transformed.
+/// [`Exact`](super::Exact) is the way out. `f64` is never transformed.
 ///
 /// ```
 /// use ckpt_runtime::{nn, prelude::*};
@@ -58,6 +58,12 @@ pub type ConvWeight<const I: usize, const O: usize, const K: usize, const GROUPS
 /// let layer = dev.build_module::<nn::Conv2d<3, 8, 3, 2, 1>, f32>();
 /// let x: Tensor<Rank4<2, 3, 7, 6>, f32, _> = dev.sample_normal();
 /// assert_eq!(layer.forward(x).shape(), &(Const::<2>, Const::<8>, 4, 3));
+/// ```
+/// ```compile_fail
+/// # use ckpt_runtime::{nn, prelude::*};
+/// # let dev: Cpu = Default::default();
+/// // Conv2d: the groups divide the channels of both sides (GROUPS, I, O)
+/// dev.build_module::<nn::Conv2d<4, 6, 3, 1, 1, 1, 4>, f32>();
 /// ```
 #[derive(Clone, Debug)]
 pub struct Conv2d<
@@ -176,6 +182,31 @@ macro_rules! image_layer {
         }
     };
 }
+/// The convolution of a layer, from the generics that it names alike.
+macro_rules! checked {
+    ($Layer:ident $From:ident $To:ident) => {{
+        assert!(I > 0 && O > 0, concat!(stringify!($Layer), ": there is at least one channel on each side (I, O)"));
+        assert!(K > 0, concat!(stringify!($Layer), ": a kernel has at least one pixel (K)"));
+        assert!(STRIDE > 0, concat!(stringify!($Layer), ": a stride is at least 1 (STRIDE)"));
+        assert!(DILATION > 0, concat!(stringify!($Layer), ": a dilation is at least 1 (DILATION)"));
+        assert!(
+            GROUPS > 0 && I.is_multiple_of(GROUPS) && O.is_multiple_of(GROUPS),
+            concat!(stringify!($Layer), ": the groups divide the channels of both sides (GROUPS, I, O)")
+        );
+        Convolution {
+            inputs: $From,
+            outputs: $To,
+            kernel: K,
+            stride: STRIDE,
+            padding: PADDING,
+            dilation: DILATION,
+            groups: GROUPS,
+            exact: false,
+        }
+    }};
+}
+pub(super) use {checked, image_layer};
+
 macro_rules! layer {
     ($Layer:ident $({$bias:ident})?) => {
         impl<
@@ -193,26 +224,7 @@ macro_rules! layer {
             const NAME: &'static str = stringify!($Layer);
 
             /// The convolution, once the numbers have been looked at.
-            const CONVOLUTION: Convolution = {
-                assert!(I > 0 && O > 0, concat!(stringify!($Layer), ": there must be channels (I, O)"));
-                assert!(K > 0, concat!(stringify!($Layer), ": a kernel has at least one pixel (K)"));
-                assert!(STRIDE > 0, concat!(stringify!($Layer), ": a stride is at least 1 (STRIDE)"));
-                assert!(DILATION > 0, concat!(stringify!($Layer), ": a dilation is at least 1 (DILATION)"));
-                assert!(
-                    GROUPS > 0 && I.is_multiple_of(GROUPS) && O.is_multiple_of(GROUPS),
-                    concat!(stringify!($Layer), ": the groups must divide both the input's and the output's channels (GROUPS)")
-                );
-                Convolution {
-                    inputs: I,
-                    outputs: O,
-                    kernel: K,
-                    stride: STRIDE,
-                    padding: PADDING,
-                    dilation: DILATION,
-                    groups: GROUPS,
-                    exact: false,
-                }
-            };
+            const CONVOLUTION: Convolution = checked! { $Layer I O };
 
             /// The layer as an operation.
             fn step<E2: Real, D2: ConvKernel<E2>>(convolved: Convolved<E2, D2>) -> impl Step<E2, D2> {
@@ -302,7 +314,7 @@ impl<E: Real, D: ConvKernel<E>> Step<E, D> for Forth<E, D> {
 
     fn forward(&mut self, device: &D, input: Extent, x: &Buffer<E, D>) -> Result<Buffer<E, D>, D::Err> {
         let output = self.output(input);
-        device.convolve(&self.0.conv, [input, output], x, &self.0.weight, self.0.bias.as_ref())
+        device.convolve(&self.0.conv, [input, output], x, &self.0.weight, self.0.bias.as_ref(), None)
     }
 
     fn backward(
@@ -328,3 +340,6 @@ impl<E: Real, D: ConvKernel<E>> Step<E, D> for Forth<E, D> {
         device.convolve_back(conv, extents, &dy, weight, None, sum).map(Some)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     GradientHandle, Real, ReplaySafe, Stateless,
-    kernels::{Activation, Affine, LinearKernel},
+    kernels::{Activation, Affine, BufferKernel, Lent, LinearKernel, Wanted},
 };
 
 /// `x weightᵀ + bias` over the last dimension: `torch.nn.Linear`, with its initial values.
@@ -138,6 +138,19 @@ layer! { Linear [const I: usize, const O: usize] [I, O]: Activation::Identity, A
 layer! { LinearAct [const I: usize, const O: usize, A: ActivationFn] [I, O, A] {activation}: Activation::Identity, A::FUNCTION }
 layer! { ActLinear [A: ActivationFn, const I: usize, const O: usize] [A, I, O] {activation}: A::FUNCTION, Activation::Identity }
 
+impl<const I: usize, const O: usize, E: Real, D: Device<E>> Linear<I, O, E, D> {
+    /// The layer for a kernel.
+    pub(super) fn affine(&self) -> Result<Affine<E, D>, D::Err> {
+        Ok(Affine {
+            weight: self.weight.clone().try_reshape_like(&(O, I))?,
+            bias: Some(self.bias.clone().try_reshape_like(&(O,))?),
+            outputs: 0..O,
+            before: Activation::Identity,
+            after: Activation::Identity,
+        })
+    }
+}
+
 /// `torch.nn.Linear`'s initial values: uniform up to the inverse root of the number of inputs.
 pub(super) fn fill_uniform<const I: usize, S: Shape, E: Real, D: Device<E>>(
     t: &mut Tensor<S, E, D>,
@@ -168,16 +181,28 @@ pub(super) fn affine_rows<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     rows: usize,
     x: Tensor<S, E, D, T>,
 ) -> Result<Tensor<(usize, usize), E, D, T>, D::Err> {
-    let Some(kernel) = <dyn LinearKernel<E, D>>::find() else {
+    let (Some(kernel), Some(buffers)) = (<dyn LinearKernel<E, D>>::find(), <dyn BufferKernel<E, D>>::find()) else {
         return composed_affine(affine, rows, x);
     };
     let (x, mut tape) = x.try_reshape_like(&(rows, affine.weight.shape().1))?.try_contiguous()?.split_tape();
-    let (y, kept) = kernel.forward(&affine, &x, T::OWNS_TAPE)?;
+    let device = x.device().clone();
+    let (y, before) = kernel.forward(&affine, rows, &buffers.take_in(&x)?, T::OWNS_TAPE)?;
+    let y = buffers.give_out(&device, y, (rows, affine.outputs.len()))?;
     if T::OWNS_TAPE {
-        let gradient = GradientHandle::of(&y);
+        let (gradient, of_x) = (GradientHandle::of(&y), GradientHandle::of(&x));
+        // A slope that is told from the output: others keep that too.
+        let output = (affine.after != Activation::Identity && before.is_none()).then(|| y.clone());
         tape.add_backward_op(move |grads| {
             let dy = gradient.take(grads)?;
-            kernel.backward(&affine, x, kept, dy, grads)
+            let values = buffers.take_in(&x)?;
+            drop(x);
+            let behind = match output {
+                Some(y) => Some(buffers.take_in(&y)?),
+                None => before,
+            };
+            let wanted = Wanted::AddedTo(of_x.take(grads)?);
+            let dx = kernel.backward(&affine, rows, Lent::Owned(values), behind.as_ref(), dy, wanted, grads)?;
+            of_x.put(grads, dx.expect("what is wanted is given"))
         });
     }
     Ok(y.put_tape(tape))

@@ -53,7 +53,10 @@ impl<const N: usize, const GROUPS: usize> Dim for Share<N, GROUPS> {
 
 impl<const N: usize, const GROUPS: usize> ConstDim for Share<N, GROUPS> {
     // Layers refuse 0 groups with a message of their own.
-    const SIZE: usize = if GROUPS == 0 { 0 } else { N / GROUPS };
+    const SIZE: usize = match N.checked_div(GROUPS) {
+        Some(share) => share,
+        None => 0,
+    };
 }
 
 /// The number of rows in a shape of `layer`'s input.

@@ -11,7 +11,6 @@ mod functions;
 mod inputs;
 mod kinds;
 mod look_alikes;
-mod pass;
 mod same;
 mod saving;
 mod sequences;

@@ -13,6 +13,9 @@ struct Model<E: Dtype, D: Device<E>> {
     weight: Tensor<Rank1<4>, E, D>,
     #[checkpoint]
     maybe: Option<Linear<4, 4, E, D>>,
+    several: Vec<Linear<4, 4, E, D>>,
+    boxed: Box<Linear<4, 4, E, D>>,
+    names: Vec<String>,
 }
 
 #[checkpointed]

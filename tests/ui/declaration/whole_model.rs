@@ -8,4 +8,15 @@ struct Model<E: Dtype, D: Device<E>> {
     all: (Linear<4, 4, E, D>, ReLU, Linear<4, 4, E, D>),
 }
 
+#[checkpointed]
+struct Numbered<E: Dtype, D: Device<E>>(#[checkpoint(verify)] Repeated<Linear<4, 4, E, D>, 3>);
+
+#[checkpointed]
+struct Around<F, E: Dtype, D: Device<E>> {
+    #[checkpoint]
+    inner: Residual<F>,
+    #[skip]
+    of: std::marker::PhantomData<(E, D)>,
+}
+
 fn main() {}

@@ -17,6 +17,7 @@ impl<E: Dtype, D: Device<E>> Block<E, D> {
         let h = {
             let h = self.a.forward(h);
             later(&h).await?;
+            yield h;
             h
         };
         x

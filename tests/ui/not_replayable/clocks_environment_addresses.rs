@@ -32,6 +32,8 @@ impl<E: Dtype, D: Device<E>> Block<E, D> {
             ptr::from_ref(&x);
             std::ptr::addr_of!(x);
             std::ptr::addr_of_mut!(x);
+            addr_of!(x);
+            addr_of_mut!(x);
             self.rows.as_ptr();
             self.rows.as_mut_ptr();
             let p = &x as *const _;

@@ -10,6 +10,8 @@ struct Model<E: Dtype, D: Device<E>> {
     b: Linear<4, 4, E, D>,
     #[checkpoint(segments 2)]
     c: Repeated<Linear<4, 4, E, D>, 3>,
+    #[checkpoint(verify = true, keep = 1)]
+    e: Linear<4, 4, E, D>,
     #[checkpoint(name = encoder)]
     d: Linear<4, 4, E, D>,
 }

@@ -1,4 +1,5 @@
 use quote::ToTokens;
+use syn::parse_quote;
 
 use super::*;
 use crate::{

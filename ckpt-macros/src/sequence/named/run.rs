@@ -4,12 +4,17 @@
 //! hundred layers are checked in a second.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 
 use super::Sequence;
 use crate::{direction::Direction, hygiene::spoken};
 
 impl Sequence<'_> {
+    /// The layer before each one, which is named where one does not take what comes before it.
+    fn before(&self) -> Vec<TokenStream> {
+        std::iter::once(quote!(())).chain(self.parameters().map(ToTokens::into_token_stream)).collect()
+    }
+
     /// The run of an untaped input: the layers and nothing else.
     pub fn plain(&self, direction: Direction) -> TokenStream {
         let (rt, this) = (&self.rt, self.this());
@@ -19,8 +24,8 @@ impl Sequence<'_> {
         let (first, last) = (&values[0], &values[self.layers.len()]);
         let (inputs, outputs) = (&values[..self.layers.len()], &values[1..]);
         let (trait_, run) = (direction.trait_of("Run"), direction.function("run"));
-        let (module, borrow) = (direction.module(rt), direction.borrow());
-        let forward = direction.method("try_forward");
+        let (taken, take, borrow) = (direction.trait_of("Taken"), direction.function("taken"), direction.borrow());
+        let before = self.before();
         let members = self.layers.iter().map(|l| &l.member);
         quote! {
             #[automatically_derived]
@@ -28,14 +33,17 @@ impl Sequence<'_> {
                 #rt::__private::#trait_<#first, #rt::__private::dfdx::tensor::NoneTape> for #this
             where
                 #(#predicates,)*
-                #(#parameters: #module<#inputs, Output = #outputs, Error = __CkptError>,)*
+                #(#inputs: #rt::__private::#taken<#parameters, #before, Output = #outputs, Error = __CkptError>,)*
                 __CkptError: ::core::fmt::Debug,
             {
                 type Output = #last;
                 type Error = __CkptError;
 
                 fn #run(#borrow self, __ckpt_x: #first) -> ::core::result::Result<#last, __CkptError> {
-                    #(let __ckpt_x = #module::#forward(#borrow self.#members, __ckpt_x)?;)*
+                    #(let __ckpt_x = #rt::__private::#taken::<#parameters, #before>::#take(
+                        __ckpt_x,
+                        #borrow self.#members
+                    )?;)*
                     ::core::result::Result::Ok(__ckpt_x)
                 }
             }
@@ -51,7 +59,8 @@ impl Sequence<'_> {
         let (first, last) = (&values[0], &values[count]);
         let (inputs, outputs) = (&values[..count], &values[1..]);
         let (trait_, run) = (direction.trait_of("Run"), direction.function("run"));
-        let (module, borrow) = (direction.module(rt), direction.borrow());
+        let (taken, borrow) = (direction.trait_of("Taken"), direction.borrow());
+        let before = self.before();
         let layer = direction.function("layer");
         let members = self.layers.iter().map(|l| &l.member);
         let (segments, site) = (&self.segments, self.options.site(rt, &spoken(&self.name)));
@@ -68,18 +77,17 @@ impl Sequence<'_> {
                 __CkptD: #rt::__private::dfdx::tensor_ops::Device<__CkptE>,
                 #(#predicates,)*
                 #(#values: #rt::__private::Boundary<__CkptE, __CkptD>,)*
-                #(#parameters: #module<#inputs, Output = #outputs, Error = #error>
-                    + #rt::__private::dfdx::nn::TensorCollection<__CkptE, __CkptD>
+                #(#parameters: #rt::__private::dfdx::nn::TensorCollection<__CkptE, __CkptD>
                     + #rt::ReplaySafe
-                    + ::core::clone::Clone
-                    + 'static,)*
+                    + #rt::__private::Owned,)*
+                #(#inputs: #rt::__private::#taken<#parameters, #before, Output = #outputs, Error = #error>,)*
             {
                 type Output = #last;
                 type Error = #error;
 
                 fn #run(#borrow self, __ckpt_x: #first) -> ::core::result::Result<#last, #error> {
                     let mut __ckpt_layers: [&mut dyn #rt::__private::DynLayer<__CkptE, __CkptD>; #count] = [
-                        #(&mut #rt::__private::#layer::<#parameters, #inputs, __CkptE, __CkptD>(
+                        #(&mut #rt::__private::#layer::<#parameters, #before, #inputs, __CkptE, __CkptD>(
                             #borrow self.#members
                         ),)*
                     ];

@@ -239,17 +239,28 @@ impl<E: Scalar> Writing<'_, E> {
     }
 }
 
-/// The output.
-pub(super) fn forward<E: Scalar>(geometry: &Geometry, x: &[E], weight: &[E], bias: Option<&[E]>) -> Vec<E> {
+/// The output, added to `sum` where there is one, or to `bias` in every pixel.
+pub(super) fn forward<E: Scalar>(
+    geometry: &Geometry,
+    x: &[E],
+    weight: &[E],
+    bias: Option<&[E]>,
+    sum: Option<&mut [E]>,
+) -> Option<Vec<E>> {
     let reading = output_reading(geometry, x);
     let weights = for_output(geometry, weight);
-    // SAFETY: the grid is all of the output's pixels.
-    unsafe {
-        written(geometry.output.elements(), |y| {
-            let (to, extent, channels) = (Shared::fresh(y), geometry.output, geometry.group_outputs());
-            multiply(&reading, &weights, &Writing { to, extent, sum: false, bias, first: [0, 0], step: 1, channels });
-        })
+    let (extent, channels) = (geometry.output, geometry.group_outputs());
+    // SAFETY: the grid is all of the output's pixels, and the caller has their buffer.
+    let all = |to: Shared<E>, sum: bool| unsafe {
+        multiply(&reading, &weights, &Writing { to, extent, sum, bias, first: [0, 0], step: 1, channels });
+    };
+    if let Some(sum) = sum {
+        assert_eq!(sum.len(), extent.elements(), "the output of a convolution");
+        all(Shared::new(sum), true);
+        return None;
     }
+    // SAFETY: all pixels are written.
+    Some(unsafe { written(extent.elements(), |y| all(Shared::fresh(y), false)) })
 }
 
 /// What the output's pixels read.

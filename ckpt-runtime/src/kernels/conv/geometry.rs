@@ -71,6 +71,14 @@ impl Geometry {
         });
         Axis { positions: inputs.saturating_sub(phase).div_ceil(stride), step: 1, taps: taps.collect() }
     }
+
+    /// The output pixel, one of `outputs` along an axis, that reads the input pixel `at` by a tap.
+    #[inline(always)]
+    pub(super) fn reader(&self, at: usize, tap: usize, outputs: usize) -> Option<usize> {
+        let distance = (at + self.conv.padding).checked_sub(tap * self.conv.dilation)?;
+        let reader = distance / self.conv.stride;
+        (distance.is_multiple_of(self.conv.stride) && reader < outputs).then_some(reader)
+    }
 }
 
 impl Axis {

@@ -4,9 +4,13 @@
 //! |---|---|
 //! | [`pointwise`] | 1×1 kernels that read every pixel |
 //! | [`winograd`] | 3×3 kernels of many channels, in `f32` |
+//! | [`depthwise`] | as many groups as channels |
+//! | [`few`] | big weights, few pixels |
 //! | [`direct`] | everything else |
 
+mod depthwise;
 mod direct;
+mod few;
 mod geometry;
 mod pack;
 mod pointwise;
@@ -69,7 +73,8 @@ impl Convolution {
     note = "dfdx has no convolution on stable Rust; the image layers of `ckpt_runtime::nn` run on `Cpu` in `f32` and `f64`"
 )]
 pub trait ConvKernel<E: Real>: ImageBuffers<E> {
-    /// The output, of the extent `output`, for `x` of the extent `input`.
+    /// The output for `x`, added to `sum` where there is one, and to `bias` in every pixel where there
+    /// is not. The extents are the input's and the output's.
     ///
     /// # Errors
     /// The device's.
@@ -80,6 +85,7 @@ pub trait ConvKernel<E: Real>: ImageBuffers<E> {
         x: &<Self as Storage<E>>::Vec,
         weight: &Rows<E, Self>,
         bias: Option<&Vector<E, Self>>,
+        sum: Option<<Self as Storage<E>>::Vec>,
     ) -> Result<<Self as Storage<E>>::Vec, Self::Err>;
 
     /// The gradient of the input, added to `sum` where there is one, and to `bias` in every pixel
@@ -128,6 +134,8 @@ pub trait ConvKernel<E: Real>: ImageBuffers<E> {
 enum Scheme {
     Pointwise,
     Winograd,
+    Depthwise,
+    Few,
     Direct,
 }
 
@@ -138,6 +146,10 @@ impl Scheme {
             Self::Pointwise
         } else if winograd::suits::<E>(geometry) {
             Self::Winograd
+        } else if depthwise::suits(geometry) {
+            Self::Depthwise
+        } else if few::suits(geometry) {
+            Self::Few
         } else {
             Self::Direct
         }
@@ -145,12 +157,14 @@ impl Scheme {
 }
 
 impl Geometry {
-    /// The output.
-    fn convolved<E: Scalar>(&self, x: &[E], weight: &[E], bias: Option<&[E]>) -> Vec<E> {
+    /// The output: added to `sum` where there is one, else new, with `bias` in every pixel.
+    fn convolved<E: Scalar>(&self, x: &[E], weight: &[E], bias: Option<&[E]>, sum: Option<&mut [E]>) -> Option<Vec<E>> {
         match Scheme::of::<E>(self) {
-            Scheme::Pointwise => pointwise::forward(self, x, weight, bias),
-            Scheme::Winograd => winograd::forward(self, x, weight, bias),
-            Scheme::Direct => direct::forward(self, x, weight, bias),
+            Scheme::Pointwise => pointwise::forward(self, x, weight, bias, sum),
+            Scheme::Winograd => winograd::forward(self, x, weight, bias, sum),
+            Scheme::Depthwise => depthwise::forward(self, x, weight, bias, sum),
+            Scheme::Few => few::forward(self, x, weight, bias, sum),
+            Scheme::Direct => direct::forward(self, x, weight, bias, sum),
         }
     }
 
@@ -166,6 +180,8 @@ impl Geometry {
         match Scheme::of::<E>(self) {
             Scheme::Pointwise => pointwise::input_gradient(self, dy, weight, bias, sum),
             Scheme::Winograd => winograd::input_gradient(self, dy, weight, bias, sum),
+            Scheme::Depthwise => depthwise::input_gradient(self, dy, weight, bias, sum),
+            Scheme::Few => few::input_gradient(self, dy, weight, bias, sum),
             Scheme::Direct => direct::input_gradient(self, dy, weight, bias, sum),
         }
     }
@@ -175,6 +191,8 @@ impl Geometry {
         match Scheme::of::<E>(self) {
             Scheme::Pointwise => pointwise::weight_gradient(self, x, dy, dw),
             Scheme::Winograd => winograd::weight_gradient(self, x, dy, dw),
+            Scheme::Depthwise => depthwise::weight_gradient(self, x, dy, dw),
+            Scheme::Few => few::weight_gradient(self, x, dy, dw),
             Scheme::Direct => direct::weight_gradient(self, x, dy, dw),
         }
     }
@@ -191,9 +209,20 @@ where
         x: &<Self as Storage<E>>::Vec,
         weight: &Rows<E, Self>,
         bias: Option<&Vector<E, Self>>,
+        sum: Option<<Self as Storage<E>>::Vec>,
     ) -> Result<<Self as Storage<E>>::Vec, <Self as HasErr>::Err> {
         let geometry = Geometry::new(*conv, input, output);
-        self.keep(geometry.convolved(x, &read(weight), bias.map(read).as_deref()))
+        let (weight, bias) = (read(weight), bias.map(read));
+        match sum {
+            Some(mut sum) => {
+                geometry.convolved(x, &weight, None, Some(&mut sum));
+                Ok(sum)
+            }
+            None => {
+                let y = geometry.convolved(x, &weight, bias.as_deref(), None);
+                self.keep(y.expect("a new output where there is none to add to"))
+            }
+        }
     }
 
     fn convolve_back(

@@ -9,24 +9,35 @@ use super::super::{
 };
 use super::geometry::Geometry;
 
-/// `x weightᵀ + bias`.
-pub(super) fn forward<E: Scalar>(geometry: &Geometry, x: &[E], weight: &[E], bias: Option<&[E]>) -> Vec<E> {
+/// `x weightᵀ`, added to `sum` where there is one, or to `bias` in every pixel.
+pub(super) fn forward<E: Scalar>(
+    geometry: &Geometry,
+    x: &[E],
+    weight: &[E],
+    bias: Option<&[E]>,
+    sum: Option<&mut [E]>,
+) -> Option<Vec<E>> {
     let [pixels, inputs, outputs] = sizes(geometry);
     let x = Matrix::new(x, pixels, inputs);
+    if let Some(sum) = sum {
+        let weight = Matrix::new(weight, outputs, inputs).transposed();
+        Target::new(sum, pixels, outputs).add(x, weight, Threads::All);
+        return None;
+    }
     if pixels <= FEW {
-        return few_rows(x, Matrix::new(weight, outputs, inputs), bias);
+        return Some(few_rows(x, Matrix::new(weight, outputs, inputs), bias));
     }
     let weight = transposed(weight, inputs);
     let weight = Matrix::new(&weight, inputs, outputs);
     // SAFETY: the blocks tile the buffer, and `block` writes all of its block.
-    unsafe {
+    Some(unsafe {
         written(pixels * outputs, |y| {
             for (i, y) in y.chunks_mut(BLOCK * outputs).enumerate() {
                 let count = y.len() / outputs;
                 block(y, x.rows(i * BLOCK, count), weight, bias);
             }
         })
-    }
+    })
 }
 
 /// `dy weight`, added to `sum` where there is one, or to `bias` in every pixel.

@@ -69,8 +69,12 @@ where
     let exact = naive(&g, &widened(&x), &widened(&w), &widened(&dy));
     let biased: Vec<f64> =
         exact.y.iter().enumerate().map(|(i, v)| v + bias[i % conv.outputs].to_f64().unwrap()).collect();
-    near(&format!("{what}: y"), &g.convolved(&x, &w, None), &exact.y, tolerance);
-    near(&format!("{what}: y + bias"), &g.convolved(&x, &w, Some(&bias)), &biased, tolerance);
+    near(&format!("{what}: y"), &g.convolved(&x, &w, None, None).unwrap(), &exact.y, tolerance);
+    near(&format!("{what}: y + bias"), &g.convolved(&x, &w, Some(&bias), None).unwrap(), &biased, tolerance);
+    let mut sum = numbers::<E>(output.elements(), 8);
+    let summed: Vec<f64> = exact.y.iter().zip(&sum).map(|(a, b)| a + b.to_f64().unwrap()).collect();
+    assert!(g.convolved(&x, &w, None, Some(&mut sum)).is_none());
+    near(&format!("{what}: y added"), &sum, &summed, tolerance);
     let dx = g.input_gradient(&dy, &w, None, None).unwrap();
     near(&format!("{what}: dx"), &dx, &exact.dx, tolerance);
     let mut sum = numbers::<E>(input.elements(), 5);
@@ -127,6 +131,7 @@ fn any_convolution_agrees_with_its_definition() {
         ([32, 150], [3, 1, 1, 1, 1], [1, 5, 5]),
         ([150, 32], [3, 1, 1, 1, 1], [1, 4, 6]),
         ([40, 130], [3, 2, 1, 1, 1], [1, 2, 2]),
+        ([30, 70], [3, 2, 2, 2, 1], [2, 9, 7]),
         ([70, 260], [3, 2, 1, 1, 1], [1, 9, 9]),
         ([16, 40], [5, 1, 2, 1, 1], [2, 12, 13]),
     ];
@@ -135,6 +140,40 @@ fn any_convolution_agrees_with_its_definition() {
         agrees::<f64>(conv, images, 1e-13);
         agrees::<f32>(conv, images, 2e-5);
         agrees::<f32>(Convolution { exact: true, ..conv }, images, 3e-6);
+    }
+}
+
+/// One of each scheme, with channels that fill no vector.
+#[test]
+fn every_scheme_agrees_with_its_definition() {
+    let cases = [
+        ([19, 21], [1, 1, 0, 1, 1], [1, 5, 4], Scheme::Pointwise),
+        ([19, 21], [3, 1, 1, 1, 1], [1, 7, 6], Scheme::Winograd),
+        ([21, 21], [3, 2, 1, 1, 21], [1, 7, 6], Scheme::Depthwise),
+        ([40, 70], [3, 2, 1, 1, 1], [1, 5, 6], Scheme::Few),
+        ([5, 7], [3, 2, 1, 1, 1], [1, 7, 6], Scheme::Direct),
+    ];
+    for (channels, numbers, images, scheme) in cases {
+        let conv = conv(channels, numbers);
+        let output = Extent { images: 1, height: 4, width: 4, channels: conv.outputs };
+        let input = Extent { channels: conv.inputs, ..output };
+        assert_eq!(Scheme::of::<f32>(&Geometry::new(conv, input, output)), scheme);
+        agrees::<f64>(conv, images, 1e-13);
+        agrees::<f32>(conv, images, 2e-5);
+    }
+}
+
+#[test]
+fn narrower_vectors_agree_too() {
+    for vectors in ["portable", "avx2"] {
+        // The width is settled once a process.
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "kernels::conv::tests::every_scheme_agrees_with_its_definition"])
+            .env("CKPT_VECTORS", vectors)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{vectors}: {said}");
     }
 }
 
@@ -151,23 +190,29 @@ fn pixels_that_no_output_reads_get_no_gradient_and_a_larger_input_is_allowed() {
     assert_eq!((conv.transposed_side(3, 1), conv.transposed_side(4, 1)), (Some(6), Some(8)));
 }
 
+/// More than one group of transformed weights, and more tiles than are transformed at once.
 #[test]
-fn more_transformed_weights_than_are_held_are_made_in_turn() {
-    let exact = Convolution { exact: true, ..conv([304, 304], [3, 1, 1, 1, 1]) };
-    let extent = Extent { images: 1, height: 46, width: 46, channels: 304 };
-    let [exact, ours] = [exact, Convolution { exact: false, ..exact }].map(|conv| Geometry::new(conv, extent, extent));
-    assert_eq!([Scheme::of::<f32>(&exact), Scheme::of::<f32>(&ours)], [Scheme::Direct, Scheme::Winograd]);
-    let (x, dy) = (numbers::<f32>(extent.elements(), 1), numbers::<f32>(extent.elements(), 2));
-    let w = numbers::<f32>(304 * 304 * 9, 3);
-    near("y", &ours.convolved(&x, &w, None), &widened(&exact.convolved(&x, &w, None)), 3e-5);
-    let dx = |g: &Geometry| g.input_gradient(&dy, &w, None, None).unwrap();
-    near("dx", &dx(&ours), &widened(&dx(&exact)), 3e-5);
-    let dw = |g: &Geometry| {
-        let mut dw = vec![0.0; w.len()];
-        g.add_weight_gradient(&x, &dy, &mut dw);
-        dw
-    };
-    near("dw", &dw(&ours), &widened(&dw(&exact)), 3e-5);
+fn large_transformed_convolutions_agree_with_exact_ones() {
+    for (inputs, outputs, [images, height, width]) in [(304, 304, [1, 46, 46]), (16, 18, [6, 66, 65])] {
+        let exact = Convolution { exact: true, ..conv([inputs, outputs], [3, 1, 1, 1, 1]) };
+        let input = Extent { images, height, width, channels: inputs };
+        let output = Extent { channels: outputs, ..input };
+        let [exact, ours] =
+            [exact, Convolution { exact: false, ..exact }].map(|conv| Geometry::new(conv, input, output));
+        assert_eq!([Scheme::of::<f32>(&exact), Scheme::of::<f32>(&ours)], [Scheme::Direct, Scheme::Winograd]);
+        let (x, dy) = (numbers::<f32>(input.elements(), 1), numbers::<f32>(output.elements(), 2));
+        let w = numbers::<f32>(inputs * outputs * 9, 3);
+        let y = |g: &Geometry| g.convolved(&x, &w, None, None).unwrap();
+        near("y", &y(&ours), &widened(&y(&exact)), 1e-4);
+        let dx = |g: &Geometry| g.input_gradient(&dy, &w, None, None).unwrap();
+        near("dx", &dx(&ours), &widened(&dx(&exact)), 1e-4);
+        let dw = |g: &Geometry| {
+            let mut dw = vec![0.0; w.len()];
+            g.add_weight_gradient(&x, &dy, &mut dw);
+            dw
+        };
+        near("dw", &dw(&ours), &widened(&dw(&exact)), 1e-4);
+    }
 }
 
 #[test]

@@ -32,14 +32,26 @@ pub(super) fn zeros<E: Scalar, const N: usize>() -> Square<E, N> {
     [[[E::zero(); LANES]; N]; N]
 }
 
+/// A square whose rows have been transformed; [`along_both`] writes all of it.
+pub(super) type Between<E, const N: usize, const M: usize> = [[Lanes<E>; M]; N];
+
+/// An empty one.
+#[inline(always)]
+pub(super) fn between<E: Scalar, const N: usize, const M: usize>() -> Between<E, N, M> {
+    [[[E::zero(); LANES]; M]; N]
+}
+
 /// Transforms the rows of a square, then the columns.
+///
+/// Writes all of `between` and `to`, which the caller makes once for many squares: to zero them for
+/// each would cost as much as the transform.
 #[inline(always)]
 pub(super) fn along_both<E: Scalar, const N: usize, const M: usize>(
     from: &Square<E, N>,
+    between: &mut Between<E, N, M>,
     to: &mut Square<E, M>,
     f: impl Fn([E; N]) -> [E; M],
 ) {
-    let mut between = [[[E::zero(); LANES]; M]; N];
     for i in 0..N {
         for lane in 0..LANES {
             let row = f(std::array::from_fn(|j| from[i][j][lane]));

@@ -12,13 +12,15 @@ use rayon::prelude::*;
 use super::super::{
     buffer::written,
     images::Extent,
+    parts::{PARTS, add_in_order, rows_of_part},
     product::{Matrix, Target, Threads},
     scalar::Scalar,
 };
 use super::{
     geometry::Geometry,
     transforms::{
-        KERNEL, LANES, SIDE, STEP, Square, along_both, of_input, of_kernel, of_output, to_kernel, to_output, zeros,
+        KERNEL, LANES, SIDE, STEP, Square, along_both, between, of_input, of_kernel, of_output, to_kernel, to_output,
+        zeros,
     },
     workers::{Shared, share},
 };
@@ -173,49 +175,56 @@ impl<E> Tiles<'_, E> {
     }
 }
 
-/// Some channels of a square of pixels.
+/// Some channels of a square of pixels, with zeros for what lies outside.
 #[inline(always)]
 fn load<E: Scalar, const N: usize>(
     tiles: &Tiles<'_, E>,
     origin: (usize, isize, isize),
     channel: usize,
-) -> Square<E, N> {
-    let mut square = zeros::<E, N>();
+    square: &mut Square<E, N>,
+) {
     let count = LANES.min(tiles.extent.channels - channel);
     for (i, row) in square.iter_mut().enumerate() {
         for (j, lanes) in row.iter_mut().enumerate() {
-            let Some(at) = tiles.pixel(origin.0, origin.1 + i as isize, origin.2 + j as isize) else { continue };
+            let Some(at) = tiles.pixel(origin.0, origin.1 + i as isize, origin.2 + j as isize) else {
+                lanes.fill(E::zero());
+                continue;
+            };
             if count == LANES {
                 lanes.copy_from_slice(&tiles.from[at + channel..][..LANES]);
             } else {
+                lanes.fill(E::zero());
                 lanes[..count].copy_from_slice(&tiles.from[at + channel..][..count]);
             }
         }
     }
-    square
 }
 
 vectorised! {
     /// Transforms the tiles `first..end` of an input to the rows of `to` from `row` on.
     fn transform_input<E>(tiles: &Tiles<'_, E>, first: usize, end: usize, to: &Planes<E>, row: usize) {
+        let (mut square, mut between) = (zeros::<E, SIDE>(), between::<E, SIDE, SIDE>());
+        let mut transformed = zeros::<E, SIDE>();
         for tile in first..end {
             let origin = tiles.origin(tile);
             for channel in (0..to.columns).step_by(LANES) {
-                let mut square = zeros::<E, SIDE>();
-                along_both(&load::<E, SIDE>(tiles, origin, channel), &mut square, of_input::<E, FMA>);
-                store(&square, to, row + tile - first, channel);
+                load(tiles, origin, channel, &mut square);
+                along_both(&square, &mut between, &mut transformed, of_input::<E, FMA>);
+                store(&transformed, to, row + tile - first, channel);
             }
         }
     }
 
     /// The same for an output's gradient.
     fn transform_output_gradient<E>(tiles: &Tiles<'_, E>, first: usize, end: usize, to: &Planes<E>, row: usize) {
+        let (mut square, mut between) = (zeros::<E, STEP>(), between::<E, STEP, SIDE>());
+        let mut transformed = zeros::<E, SIDE>();
         for tile in first..end {
             let origin = tiles.origin(tile);
             for channel in (0..to.columns).step_by(LANES) {
-                let mut square = zeros::<E, SIDE>();
-                along_both(&load::<E, STEP>(tiles, origin, channel), &mut square, of_output::<E, FMA>);
-                store(&square, to, row + tile - first, channel);
+                load(tiles, origin, channel, &mut square);
+                along_both(&square, &mut between, &mut transformed, of_output::<E, FMA>);
+                store(&transformed, to, row + tile - first, channel);
             }
         }
     }
@@ -224,6 +233,8 @@ vectorised! {
     /// to their pixels, channels `first_channel` on.
     fn transform_products<E>(from: &Planes<E>, first: usize, end: usize, to: &Writing<'_, E>, first_channel: usize) {
         let Extent { height, width, channels, .. } = to.tiles.extent;
+        let (mut products, mut between) = (zeros::<E, SIDE>(), between::<E, SIDE, STEP>());
+        let mut square = zeros::<E, STEP>();
         for tile in first..end {
             let (image, top, left) = to.tiles.origin(tile);
             let (rows, columns) = (STEP.min(height - top as usize), STEP.min(width - left as usize));
@@ -232,13 +243,11 @@ vectorised! {
                 if channel >= channels {
                     break;
                 }
-                let mut products = zeros::<E, SIDE>();
                 for (plane, lanes) in products.iter_mut().flatten().enumerate() {
                     // SAFETY: the caller has written these rows, by products.
                     *lanes = unsafe { *from.place(plane, tile - first, column) };
                 }
-                let mut square = zeros::<E, STEP>();
-                along_both(&products, &mut square, to_output::<E, FMA>);
+                along_both(&products, &mut between, &mut square, to_output::<E, FMA>);
                 let count = LANES.min(channels - channel);
                 let bias = to.bias.map(|bias| &bias[channel..][..count]);
                 for (i, row) in square.iter().take(rows).enumerate() {
@@ -264,19 +273,18 @@ vectorised! {
     /// Transforms the kernels of the rows `first..end`: those of their columns from `first_column` on, as
     /// many as `to` has.
     fn transform_kernels<E>(kernels: &Kernels<'_, E>, first: usize, end: usize, first_column: usize, to: &Planes<E>) {
+        let (mut between, mut transformed) = (between::<E, KERNEL, SIDE>(), zeros::<E, SIDE>());
         for row in first..end {
             for column in (0..to.columns).step_by(LANES) {
                 let mut square = zeros::<E, KERNEL>();
-                let count = LANES.min(kernels.columns.saturating_sub(first_column + column));
-                for lane in 0..count {
-                    let from = kernels.of(row, first_column + column + lane);
-                    for tap in 0..TAPS {
+                let first = kernels.columns.min(first_column + column);
+                for (lane, column) in (first..kernels.columns.min(first + LANES)).enumerate() {
+                    for (tap, v) in kernels.of(row, column).iter().enumerate() {
                         let to = if kernels.turned { TAPS - 1 - tap } else { tap };
-                        square[to / KERNEL][to % KERNEL][lane] = from[tap];
+                        square[to / KERNEL][to % KERNEL][lane] = *v;
                     }
                 }
-                let mut transformed = zeros::<E, SIDE>();
-                along_both(&square, &mut transformed, of_kernel::<E, FMA>);
+                along_both(&square, &mut between, &mut transformed, of_kernel::<E, FMA>);
                 store(&transformed, to, row, column);
             }
         }
@@ -285,15 +293,15 @@ vectorised! {
     /// Transforms gradients of transformed kernels, the rows `first..end` of `from`, and adds them to
     /// those of the kernels of outputs from `first_output + first` on.
     fn transform_kernel_gradients<E>(from: &Planes<E>, first: usize, end: usize, inputs: usize, to: Shared<E>, first_output: usize) {
+        let (mut square, mut between) = (zeros::<E, SIDE>(), between::<E, SIDE, KERNEL>());
+        let mut kernels = zeros::<E, KERNEL>();
         for row in first..end {
             for column in (0..inputs).step_by(LANES) {
-                let mut square = zeros::<E, SIDE>();
                 for (plane, lanes) in square.iter_mut().flatten().enumerate() {
                     // SAFETY: the caller has written these rows, by products.
                     *lanes = unsafe { *from.place(plane, row, column) };
                 }
-                let mut kernels = zeros::<E, KERNEL>();
-                along_both(&square, &mut kernels, to_kernel::<E, FMA>);
+                along_both(&square, &mut between, &mut kernels, to_kernel::<E, FMA>);
                 let count = LANES.min(inputs - column);
                 let start = ((first_output + row) * inputs + column) * TAPS;
                 // SAFETY: they are weights of this row's output, which is this thread's alone.
@@ -366,16 +374,17 @@ struct Writing<'a, E> {
     bias: Option<&'a [E]>,
 }
 
-/// The output.
-pub(super) fn forward<E: Scalar>(geometry: &Geometry, x: &[E], weight: &[E], bias: Option<&[E]>) -> Vec<E> {
+/// The output, added to `sum` where there is one, or to `bias` in every pixel.
+pub(super) fn forward<E: Scalar>(
+    geometry: &Geometry,
+    x: &[E],
+    weight: &[E],
+    bias: Option<&[E]>,
+    sum: Option<&mut [E]>,
+) -> Option<Vec<E>> {
     let Geometry { conv, input, output } = *geometry;
     let kernels = Kernels { weight, rows: conv.inputs, columns: conv.outputs, by_input: true, turned: false };
-    // SAFETY: `convolve` writes every pixel.
-    unsafe {
-        written(output.elements(), |y| {
-            convolve(x, [input, output], conv.padding as isize, &kernels, Shared::fresh(y), false, bias);
-        })
-    }
+    convolved(x, [input, output], conv.padding as isize, &kernels, bias, sum)
 }
 
 /// The input's gradient, added to `sum` where there is one, or to `bias` in every pixel.
@@ -389,16 +398,27 @@ pub(super) fn input_gradient<E: Scalar>(
     let Geometry { conv, input, output } = *geometry;
     let kernels = Kernels { weight, rows: conv.outputs, columns: conv.inputs, by_input: false, turned: true };
     let padding = (KERNEL - 1) as isize - conv.padding as isize;
+    convolved(dy, [output, input], padding, &kernels, bias, sum)
+}
+
+fn convolved<E: Scalar>(
+    x: &[E],
+    [from, extent]: [Extent; 2],
+    padding: isize,
+    kernels: &Kernels<'_, E>,
+    bias: Option<&[E]>,
+    sum: Option<&mut [E]>,
+) -> Option<Vec<E>> {
     if let Some(sum) = sum {
-        assert_eq!(sum.len(), input.elements(), "the input's gradient of a convolution");
+        assert_eq!(sum.len(), extent.elements(), "the images that a convolution is added to");
         // SAFETY: it is borrowed, and initialised.
-        unsafe { convolve(dy, [output, input], padding, &kernels, Shared::new(sum), true, None) };
+        unsafe { convolve(x, [from, extent], padding, kernels, Shared::new(sum), true, None) };
         return None;
     }
     // SAFETY: `convolve` writes every pixel.
     Some(unsafe {
-        written(input.elements(), |dx| {
-            convolve(dy, [output, input], padding, &kernels, Shared::fresh(dx), false, bias);
+        written(extent.elements(), |y| {
+            convolve(x, [from, extent], padding, kernels, Shared::fresh(y), false, bias);
         })
     })
 }
@@ -507,65 +527,171 @@ const FEW_OF_BOTH: usize = 80 << 10;
 /// Elements of a chunk of tiles of both sides.
 const CHUNK_OF_BOTH: usize = 1 << 16;
 
+/// Elements of transformed weights up to which each part of the tiles gets a sum of its own.
+const FEW_WEIGHTS: usize = 1 << 16;
+
+/// Tiles that a part transforms at a time.
+const CHUNK_OF_PART: usize = 64;
+
+/// What the gradient of a weight is made of: tiles of the input and of the output's gradient.
+struct Pairs<'a, E> {
+    inputs: Tiles<'a, E>,
+    outputs: Tiles<'a, E>,
+}
+
+/// Transformed tiles of both.
+#[derive(Clone, Copy)]
+struct Transformed<E> {
+    inputs: Planes<E>,
+    outputs: Planes<E>,
+}
+
+impl<E: Scalar> Transformed<E> {
+    /// Adds the products of the first `tiles` tiles to a plane of `to`, whose rows are the outputs from
+    /// `first` on; writes them instead, where `add` does not say so.
+    ///
+    /// # Safety
+    /// The tiles must have been transformed, and the plane be this thread's; written, where it is added
+    /// to.
+    unsafe fn product(&self, to: &Planes<E>, plane: usize, first: usize, tiles: usize, add: bool) {
+        // SAFETY: the caller's.
+        unsafe {
+            let a = self.outputs.matrix(plane, tiles, first, to.rows).transposed();
+            let b = self.inputs.matrix(plane, tiles, 0, to.columns);
+            let target = to.target(plane, to.rows, add);
+            if add { target.add(a, b, Threads::One) } else { target.set(a, b, Threads::One) }
+        }
+    }
+}
+
+impl<E: Scalar> Pairs<'_, E> {
+    /// Elements of so many transformed pairs.
+    fn len(&self, count: usize) -> usize {
+        Planes::<E>::len(count, self.inputs.lanes()) + Planes::<E>::len(count, self.outputs.lanes())
+    }
+
+    /// Room for so many transformed pairs.
+    ///
+    /// # Safety
+    /// As [`Planes::within`].
+    unsafe fn within(&self, scratch: &mut [MaybeUninit<E>], count: usize) -> Transformed<E> {
+        let (inputs, outputs) = scratch.split_at_mut(Planes::<E>::len(count, self.inputs.lanes()));
+        // SAFETY: the caller's.
+        unsafe {
+            Transformed {
+                inputs: Planes::within(inputs, count, self.inputs.lanes()),
+                outputs: Planes::within(outputs, count, self.outputs.lanes()),
+            }
+        }
+    }
+
+    /// Transforms the tiles `first..end` to the rows from `row` on.
+    fn transform(&self, first: usize, end: usize, to: &Transformed<E>, row: usize) {
+        transform_input(&self.inputs, first, end, &to.inputs, row);
+        transform_output_gradient(&self.outputs, first, end, &to.outputs, row);
+    }
+
+    /// The same on all threads.
+    fn transform_all(&self, first: usize, end: usize, to: &Transformed<E>) {
+        (0..(end - first).div_ceil(SOME)).into_par_iter().for_each(|i| {
+            self.transform(first + i * SOME, end.min(first + (i + 1) * SOME), to, i * SOME);
+        });
+    }
+}
+
 /// Adds the weight's gradient to `dw`.
 pub(super) fn weight_gradient<E: Scalar>(geometry: &Geometry, x: &[E], dy: &[E], dw: &mut [E]) {
     let Geometry { conv, input, output } = *geometry;
     assert_eq!((x.len(), dy.len()), (input.elements(), output.elements()), "images of a convolution");
     assert_eq!(dw.len(), conv.inputs * conv.outputs * TAPS, "the weight's gradient of a convolution");
     let counts = [output.height.div_ceil(STEP), output.width.div_ceil(STEP)];
-    let inputs = Tiles { from: x, extent: input, padding: conv.padding as isize, counts };
-    let outputs = Tiles { from: dy, extent: output, padding: 0, counts };
-    let (count, both) = (inputs.count(), inputs.lanes() + outputs.lanes());
-    let few = count * both <= FEW_OF_BOTH;
-    let chunk = if few { count } else { (CHUNK_OF_BOTH / both / LANES * LANES).clamp(32, 128).min(count) };
-    let mut transformed =
-        Vec::with_capacity(Planes::<E>::len(chunk, inputs.lanes()) + Planes::<E>::len(chunk, outputs.lanes()));
-    let (v, z) = transformed.spare_capacity_mut().split_at_mut(Planes::<E>::len(chunk, inputs.lanes()));
-    // SAFETY: rows are written by one item each, and read when all are.
-    let (v, z) = unsafe { (Planes::within(v, chunk, inputs.lanes()), Planes::within(z, chunk, outputs.lanes())) };
-    let transform = |first: usize, end: usize| {
-        (0..(end - first).div_ceil(SOME)).into_par_iter().for_each(|i| {
-            let (start, end) = (first + i * SOME, end.min(first + (i + 1) * SOME));
-            transform_input(&inputs, start, end, &v, i * SOME);
-            transform_output_gradient(&outputs, start, end, &z, i * SOME);
-        });
+    let pairs = Pairs {
+        inputs: Tiles { from: x, extent: input, padding: conv.padding as isize, counts },
+        outputs: Tiles { from: dy, extent: output, padding: 0, counts },
     };
-    let to = Shared::new(dw);
-    // SAFETY: rows of outputs `first..first + rows`, which `transform` has written, times all tiles.
-    let product = |du: &Planes<E>, plane: usize, first: usize, tiles: usize, add: bool| unsafe {
-        let a = z.matrix(plane, tiles, first, du.rows).transposed();
-        let target = du.target(plane, du.rows, add);
-        let b = v.matrix(plane, tiles, 0, du.columns);
-        if add { target.add(a, b, Threads::One) } else { target.set(a, b, Threads::One) }
-    };
-    if few {
-        transform(0, count);
-        let panel = PANEL.min(conv.outputs.div_ceil(2));
-        let items = (0..conv.outputs.div_ceil(panel)).into_par_iter();
-        share(items, Planes::<E>::len(panel, inputs.lanes()), |scratch, i| {
-            let first = i * panel;
-            let rows = panel.min(conv.outputs - first);
-            // SAFETY: it is this item's, and read when the products have written it.
-            let du = unsafe { Planes::within(scratch, rows, inputs.lanes()) };
-            (0..PRODUCTS).for_each(|plane| product(&du, plane, first, count, false));
-            transform_kernel_gradients(&du, 0, rows, conv.inputs, to, first);
-        });
-        return;
+    let (inputs, outputs) = (pairs.inputs.lanes(), pairs.outputs.lanes());
+    if pairs.inputs.count() * (inputs + outputs) <= FEW_OF_BOTH {
+        weights_by_panels(geometry, &pairs, Shared::new(dw));
+    } else if PRODUCTS * conv.outputs * inputs <= FEW_WEIGHTS {
+        weights_by_parts(geometry, &pairs, Shared::new(dw));
+    } else {
+        weights_by_chunks(geometry, &pairs, Shared::new(dw));
     }
-    let panels = (PRODUCTS * conv.outputs * inputs.lanes()).div_ceil(WEIGHTS);
-    let panel = conv.outputs.div_ceil(panels);
-    let mut sums = Vec::with_capacity(Planes::<E>::len(panel, inputs.lanes()));
-    for first in (0..conv.outputs).step_by(panel) {
-        let rows = panel.min(conv.outputs - first);
+}
+
+/// All tiles, for panels of output channels.
+fn weights_by_panels<E: Scalar>(geometry: &Geometry, pairs: &Pairs<'_, E>, dw: Shared<E>) {
+    let (inputs, outputs, count) = (geometry.conv.inputs, geometry.conv.outputs, pairs.inputs.count());
+    let mut transformed = Vec::with_capacity(pairs.len(count));
+    // SAFETY: rows are written by one item each, and read when all are.
+    let tiles = unsafe { pairs.within(transformed.spare_capacity_mut(), count) };
+    pairs.transform_all(0, count, &tiles);
+    let panel = PANEL.min(outputs.div_ceil(2));
+    let items = (0..outputs.div_ceil(panel)).into_par_iter();
+    share(items, Planes::<E>::len(panel, pairs.inputs.lanes()), |scratch, i| {
+        let first = i * panel;
+        let rows = panel.min(outputs - first);
+        // SAFETY: it is this item's, and read when the products have written it.
+        unsafe {
+            let sums = Planes::within(scratch, rows, pairs.inputs.lanes());
+            (0..PRODUCTS).for_each(|plane| tiles.product(&sums, plane, first, count, false));
+            transform_kernel_gradients(&sums, 0, rows, inputs, dw, first);
+        }
+    });
+}
+
+/// A sum for each part of the tiles, then the sum of them.
+fn weights_by_parts<E: Scalar>(geometry: &Geometry, pairs: &Pairs<'_, E>, dw: Shared<E>) {
+    let (inputs, outputs, count) = (geometry.conv.inputs, geometry.conv.outputs, pairs.inputs.count());
+    let (lanes, part) = (pairs.inputs.lanes(), rows_of_part(count));
+    let chunk = CHUNK_OF_PART.min(part);
+    let len = Planes::<E>::len(outputs, lanes);
+    let mut parts = vec![E::zero(); PARTS * len];
+    share(parts.par_chunks_exact_mut(len).enumerate(), pairs.len(chunk), |scratch, (i, sums)| {
+        let end = count.min((i + 1) * part);
+        // SAFETY: both are this item's; the sums are initialised, and the tiles' rows are written before
+        // they are read.
+        unsafe {
+            let (tiles, sums) = (pairs.within(scratch, chunk), Planes::new(Shared::new(sums), outputs, lanes));
+            for first in (i * part..end).step_by(chunk) {
+                let some = chunk.min(end - first);
+                pairs.transform(first, first + some, &tiles, 0);
+                (0..PRODUCTS).for_each(|plane| tiles.product(&sums, plane, 0, some, true));
+            }
+        }
+    });
+    let (sum, others) = parts.split_at_mut(len);
+    add_in_order(sum, others);
+    // SAFETY: they are borrowed here, and initialised.
+    let sums = unsafe { Planes::new(Shared::new(sum), outputs, lanes) };
+    transform_kernel_gradients(&sums, 0, outputs, inputs, dw, 0);
+}
+
+/// Chunks of tiles, for one group of output channels after the other.
+fn weights_by_chunks<E: Scalar>(geometry: &Geometry, pairs: &Pairs<'_, E>, dw: Shared<E>) {
+    let (inputs, outputs, count) = (geometry.conv.inputs, geometry.conv.outputs, pairs.inputs.count());
+    let lanes = pairs.inputs.lanes();
+    let chunk = (CHUNK_OF_BOTH / (lanes + pairs.outputs.lanes()) / LANES * LANES).clamp(32, 128).min(count);
+    let mut transformed = Vec::with_capacity(pairs.len(chunk));
+    // SAFETY: rows are written by one item each, and read when all are.
+    let tiles = unsafe { pairs.within(transformed.spare_capacity_mut(), chunk) };
+    let panel = outputs.div_ceil((PRODUCTS * outputs * lanes).div_ceil(WEIGHTS));
+    let mut held = Vec::with_capacity(Planes::<E>::len(panel, lanes));
+    for first in (0..outputs).step_by(panel) {
+        let rows = panel.min(outputs - first);
         // SAFETY: a plane is written by one item at a time, and read when the products have written it.
-        let du = unsafe { Planes::within(sums.spare_capacity_mut(), rows, inputs.lanes()) };
+        let sums = unsafe { Planes::within(held.spare_capacity_mut(), rows, lanes) };
         for start in (0..count).step_by(chunk) {
             let end = count.min(start + chunk);
-            transform(start, end);
-            (0..PRODUCTS).into_par_iter().for_each(|plane| product(&du, plane, first, end - start, start > 0));
+            pairs.transform_all(start, end, &tiles);
+            (0..PRODUCTS).into_par_iter().for_each(|plane| {
+                // SAFETY: the tiles have been transformed, and the plane is this item's, which an earlier
+                // chunk has written where it is added to.
+                unsafe { tiles.product(&sums, plane, first, end - start, start > 0) };
+            });
         }
         (0..rows.div_ceil(SOME)).into_par_iter().for_each(|i| {
-            transform_kernel_gradients(&du, i * SOME, rows.min((i + 1) * SOME), conv.inputs, to, first);
+            transform_kernel_gradients(&sums, i * SOME, rows.min((i + 1) * SOME), inputs, dw, first);
         });
     }
 }

@@ -11,20 +11,11 @@ use crate::{
     kernels::{ActivateKernel, Activation, Extent},
 };
 
+pub use crate::kernels::Wanted;
+
 /// A buffer on the device: images one after another, each of them rows of pixels, each pixel its
 /// channels.
 pub(crate) type Buffer<E, D> = <D as Storage<E>>::Vec;
-
-/// What becomes of the gradient of an operation's input.
-#[derive(Debug)]
-pub enum Wanted<B> {
-    /// Nobody asks for it.
-    Nothing,
-    /// It comes in a new buffer.
-    New,
-    /// It is added to what others have given.
-    AddedTo(B),
-}
 
 /// One operation on images, and what it must remember between its passes.
 pub trait Step<E: Real, D: Device<E>>: 'static {
@@ -112,7 +103,7 @@ pub enum Phase {
 
 /// The operations of a run, as its layers list them.
 pub struct Steps<E: Real, D: Device<E>> {
-    pub(super) list: Vec<Box<dyn Step<E, D>>>,
+    pub(in crate::nn) list: Vec<Box<dyn Step<E, D>>>,
 }
 
 impl<E: Real, D: Device<E>> std::fmt::Debug for Steps<E, D> {
