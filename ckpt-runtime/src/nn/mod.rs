@@ -23,7 +23,6 @@ mod flatten;
 mod fused;
 mod gelu;
 mod group_norm;
-mod heap;
 mod images;
 mod linear;
 mod norm;
