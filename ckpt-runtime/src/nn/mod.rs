@@ -27,7 +27,6 @@ mod flatten;
 mod fused;
 mod gelu;
 mod group_norm;
-mod heap;
 mod identity;
 mod images;
 mod linear;
