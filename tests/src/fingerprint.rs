@@ -23,8 +23,8 @@ pub fn hash<E: Real>(elements: Vec<E>) -> u64 {
 
 /// Three training steps, of which the second continues the first one's gradients and the third has
 /// an update of the weights between its forward and its backward. Written down are losses, the
-/// gradients of parameters and of the input, and every tensor of the model before each backward,
-/// running statistics too.
+/// gradients of parameters and of the input, running statistics before each backward, and every
+/// tensor of the model at the end.
 ///
 /// # Panics
 /// When a step fails.
@@ -39,23 +39,22 @@ where
     let mut seen = Seen::new();
     let first = loss(model, x.leaky_trace());
     seen.insert("first: loss".to_owned(), hash(first.as_vec()));
-    visit(model, "first, before backward: ", None, &mut seen);
+    visit(model, "first, before backward: ", What::Statistics, &mut seen);
     let gradients = first.backward();
-    visit(model, "first: gradient of ", Some(&gradients), &mut seen);
     seen.insert("first: gradient of the input".to_owned(), hash(gradients.get(x).as_vec()));
 
     let second = loss(model, x.trace(gradients));
     seen.insert("second: loss".to_owned(), hash(second.as_vec()));
-    visit(model, "second, before backward: ", None, &mut seen);
+    visit(model, "second, before backward: ", What::Statistics, &mut seen);
     let gradients = second.backward();
-    visit(model, "second: gradient of ", Some(&gradients), &mut seen);
+    visit(model, "second: gradient of ", What::Gradients(&gradients), &mut seen);
 
     let third = loss(model, x.leaky_trace());
     // The recompute must see the weights that the forward saw.
     descend(model, &gradients, 0.05);
     let gradients = third.backward();
-    visit(model, "third: gradient of ", Some(&gradients), &mut seen);
-    visit(model, "at the end: ", None, &mut seen);
+    visit(model, "third: gradient of ", What::Gradients(&gradients), &mut seen);
+    visit(model, "at the end: ", What::All, &mut seen);
     seen
 }
 
@@ -74,15 +73,24 @@ pub fn assert_same(ours: &Seen, expected: &Seen, what: &str) {
     );
 }
 
-fn visit<E: Real, M: TensorCollection<E, Cpu>>(
-    model: &M,
-    prefix: &str,
-    gradients: Option<&Gradients<E, Cpu>>,
-    seen: &mut Seen,
-) where
+/// What is written down of a model.
+#[derive(Clone, Copy)]
+enum What<'a, E: Real>
+where
     Cpu: Device<E>,
 {
-    let mut visitor = Visitor { prefix, gradients, seen };
+    All,
+    /// What is not trained.
+    Statistics,
+    /// Of what is.
+    Gradients(&'a Gradients<E, Cpu>),
+}
+
+fn visit<E: Real, M: TensorCollection<E, Cpu>>(model: &M, prefix: &str, what: What<'_, E>, seen: &mut Seen)
+where
+    Cpu: Device<E>,
+{
+    let mut visitor = Visitor { prefix, what, seen };
     let walked = M::iter_tensors(&mut RecursiveWalker { m: (model, String::new()), f: &mut visitor });
     if let Err(never) = walked {
         match never {}
@@ -94,7 +102,7 @@ where
     Cpu: Device<E>,
 {
     prefix: &'a str,
-    gradients: Option<&'a Gradients<E, Cpu>>,
+    what: What<'a, E>,
     seen: &'a mut Seen,
 }
 
@@ -112,10 +120,10 @@ where
         options: TensorOptions<S, E, Cpu>,
         (tensor, name): (&Tensor<S, E, Cpu>, String),
     ) -> Result<Option<Tensor<S, E, Cpu>>, Infallible> {
-        let values = match self.gradients {
-            Some(gradients) if options.do_gradient_update => gradients.get(tensor).as_vec(),
-            Some(_) => return Ok(None),
-            None => tensor.as_vec(),
+        let values = match (self.what, options.do_gradient_update) {
+            (What::All, _) | (What::Statistics, false) => tensor.as_vec(),
+            (What::Gradients(gradients), true) => gradients.get(tensor).as_vec(),
+            (What::Statistics, true) | (What::Gradients(_), false) => return Ok(None),
         };
         self.seen.insert(format!("{}{name}", self.prefix), hash(values));
         Ok(None)

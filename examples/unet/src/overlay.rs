@@ -42,11 +42,11 @@ fn picture(scene: &Scene, found: &[usize]) -> Vec<u8> {
         for mask in masks {
             for column in 0..SIDE * ZOOM {
                 let at = row / ZOOM * SIDE + column / ZOOM;
-                for channel in 0..CHANNELS {
+                for (channel, tint) in TINTS[mask[at]].into_iter().enumerate() {
                     let value = scene.pixels[channel * PLANE + at];
                     let value = match mask[at] {
                         0 => value,
-                        class => value * (1.0 - TINT_SHARE) + TINTS[class][channel] * TINT_SHARE,
+                        _ => value * (1.0 - TINT_SHARE) + tint * TINT_SHARE,
                     };
                     bytes.push((value.clamp(0.0, 1.0) * 255.0).round() as u8);
                 }
