@@ -281,7 +281,7 @@ vectorised! {
     /// to their pixels, channels `first_channel` on.
     fn transform_products<E>(from: &Planes<E>, first: usize, end: usize, to: &Writing<'_, E>, first_channel: usize) {
         let Extent { channels, .. } = to.tiles.extent;
-        let mut between = zeros::<E, SIDE, STEP>();
+        let (mut between, mut pixels) = (zeros::<E, SIDE, STEP>(), zeros::<E, STEP, STEP>());
         for tile in first..end {
             let square = Square::<STEP>::of(&to.tiles, tile);
             for column in (0..from.columns).step_by(LANES) {
@@ -293,21 +293,23 @@ vectorised! {
                 let bias = to.bias.map(|bias| &bias[channel..][..count]);
                 // SAFETY: the caller has written these rows, by products.
                 let products = |i: usize, j: usize| unsafe { from.lanes(i * SIDE + j, tile - first, column) };
-                let write = |i: usize, j: usize, lanes: &[E; LANES]| {
-                    let Some(pixel) = square.pixel(i, j) else { return };
-                    // SAFETY: the pixel and its channels are the output's, and this tile's alone; with
-                    // `sum` they have been written before.
-                    unsafe {
-                        let to_pixel = to.to.at(pixel + channel);
-                        // A count known to the compiler, for all but the last channels.
-                        if count == LANES {
-                            put(to_pixel, lanes, LANES, to.sum, bias);
-                        } else {
-                            put(to_pixel, lanes, count, to.sum, bias);
+                along_both(products, &mut between, |i, j, lanes| pixels[i][j].0 = *lanes, to_output::<E, FMA>);
+                for (i, row) in pixels.iter().enumerate() {
+                    for (j, lanes) in row.iter().enumerate() {
+                        let Some(pixel) = square.pixel(i, j) else { break };
+                        // SAFETY: the pixel and its channels are the output's, and this tile's alone; with
+                        // `sum` they have been written before.
+                        unsafe {
+                            let to_pixel = to.to.at(pixel + channel);
+                            // A count known to the compiler, for all but the last channels.
+                            if count == LANES {
+                                put(to_pixel, &lanes.0, LANES, to.sum, bias);
+                            } else {
+                                put(to_pixel, &lanes.0, count, to.sum, bias);
+                            }
                         }
                     }
-                };
-                along_both(products, &mut between, write, to_output::<E, FMA>);
+                }
             }
         }
     }
