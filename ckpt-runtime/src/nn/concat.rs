@@ -126,15 +126,15 @@ where
     assert!(
         fitting == of_b && A::BATCHED == B::BATCHED,
         "{layer} cannot put {:?} and {:?} behind one another{}",
-        of_a.dims(),
-        of_b.dims(),
+        a.shape().concrete(),
+        b.shape().concrete(),
         if scale == 1 { String::new() } else { format!(", the first one enlarged by {scale}") }
     );
     assert!(
         of_a.elements() > 0 && of_b.elements() > 0,
         "{layer} cannot run on nothing: its inputs are {:?} and {:?}",
-        of_a.dims(),
-        of_b.dims()
+        a.shape().concrete(),
+        b.shape().concrete()
     );
     let device = a.device().clone();
     let (a, tape_a, layout_of_a) = fused::laid_out(a, of_a)?;
