@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_highest_plane_is_the_class() {
-        // Two pixels: the second class at the first, the last at the second.
-        assert_eq!(highest(&[0.0, 1.0, 5.0, 1.0, 4.0, 0.5, 5.0, 2.0]), [1, 3]);
+        // Three pixels: the first class's plane, then the second one's.
+        assert_eq!(highest(&[0.0, 1.0, 5.0, 1.0, 0.5, 5.0]), [1, 0, 0]);
     }
 }
