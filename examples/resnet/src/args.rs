@@ -14,7 +14,7 @@ cargo run --release -p resnet -- [OPTIONS]
 
   --data DIR        train on the files of CIFAR-10 (binary version) or MNIST (IDX, unpacked) in this folder
                     instead of the UCI digits
-  --epochs N        passes over the training images (6; 0 only measures)
+  --epochs N        passes over the training images (5; 0 only measures)
   --batch N         images a batch (32)
   --optimizer NAME  sgd (momentum 0.9) or adamw (sgd)
   --lr X            the highest learning rate, reached after the warm-up (0.05 for sgd, 0.002 for adamw)
@@ -60,7 +60,7 @@ impl Default for Args {
     fn default() -> Self {
         Self {
             data: None,
-            epochs: 6,
+            epochs: 5,
             batch: 32,
             optimizer: OptimizerName::Sgd,
             lr: None,
