@@ -219,6 +219,42 @@ mod tests {
         numbers.map(|(_, n)| format!("CKPT{:03}", n.trim_end_matches(");").parse::<u16>().unwrap())).collect()
     }
 
+    /// The helps that are written out where a finding is made; those of tables are held apart by the
+    /// tables' own test.
+    #[test]
+    fn no_help_that_is_written_out_is_written_twice() {
+        struct Helps(Vec<String>);
+        impl<'ast> syn::visit::Visit<'ast> for Helps {
+            fn visit_expr_method_call(&mut self, m: &'ast syn::ExprMethodCall) {
+                let reports = ["push", "push_span", "once"].iter().any(|name| m.method == name) && m.args.len() > 2;
+                if let (true, Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(help), .. }))) =
+                    (reports, m.args.last())
+                {
+                    self.0.push(help.value());
+                }
+                syn::visit::visit_expr_method_call(self, m);
+            }
+        }
+        fn read(folder: &std::path::Path, helps: &mut Helps) {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    read(&path, helps);
+                } else if path.extension().is_some_and(|e| e == "rs") {
+                    let file = syn::parse_file(&std::fs::read_to_string(&path).unwrap()).unwrap();
+                    syn::visit::Visit::visit_file(helps, &file);
+                }
+            }
+        }
+        let mut helps = Helps(Vec::new());
+        read(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut helps);
+        let mut helps = helps.0;
+        assert!(helps.len() > 50, "{} helps", helps.len());
+        helps.sort();
+        let twice: Vec<_> = helps.windows(2).filter(|w| w[0] == w[1]).map(|w| &w[0]).collect();
+        assert!(twice.is_empty(), "{twice:#?}");
+    }
+
     #[test]
     fn every_code_has_a_page_and_a_line_in_the_index_and_no_page_is_left_over() {
         let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/errors");

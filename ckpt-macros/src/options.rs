@@ -288,7 +288,7 @@ impl Options {
                             codes::UNKNOWN_OPTION,
                             &key,
                             format!("`{key}` is not an option of `verify`"),
-                            "write `verify(tolerance = 1e-5)`",
+                            "`verify` has one option: `verify(tolerance = 1e-5)`",
                         );
                     }
                     inner.parse::<Token![=]>()?;
@@ -299,7 +299,7 @@ impl Options {
                             codes::SYNTAX,
                             &value,
                             "a tolerance is a positive number",
-                            "write `verify(tolerance = 1e-5)`",
+                            "write a number above zero: `verify(tolerance = 1e-5)`",
                         ),
                     }
                 }
@@ -390,13 +390,13 @@ impl Options {
                 "`keep` stores activations in a scope, `plain` leaves them on dfdx's tape: keep one of the two",
             ),
             ("segments", "plain", "`plain` makes no region, so there is nothing to cut: keep one of the two"),
-            ("each", "plain", "`plain` makes no region, so there is nothing to cut: keep one of the two"),
+            ("each", "plain", "`plain` makes no region, so no layer can be one: keep one of the two"),
             (
                 "segments",
                 "keep",
                 "`keep` recomputes nothing, so the segments would change nothing: keep one of the two",
             ),
-            ("each", "keep", "`keep` recomputes nothing, so the segments would change nothing: keep one of the two"),
+            ("each", "keep", "`keep` recomputes no layer, so `each` would change nothing: keep one of the two"),
             ("verify", "keep", "`keep` recomputes nothing, so there is nothing to verify: keep one of the two"),
             ("verify", "plain", "`plain` recomputes nothing, so there is nothing to verify: keep one of the two"),
         ];

@@ -133,7 +133,7 @@ pub mod __private {
             segmented_loop,
         },
         function::{Admits, CallerTape, Training, hand_over, refuse_untracked},
-        module::{checkpoint_mut, checkpoint_ref},
+        module::{checkpoint_mut, checkpoint_ref, field_mut, field_ref},
         policy::under,
         replay_safe::require_replay_safe,
         sequence::{RunMut, RunRef, SegmentsMut, SegmentsRef, segments_mut, segments_ref},

@@ -19,6 +19,30 @@ use crate::{
 
 type Err<D> = <D as dfdx::tensor::HasErr>::Err;
 
+/// Runs a field of a model through `&self`.
+///
+/// # Errors
+/// The module's, or the device's.
+pub fn field_ref<E: Real, D: Device<E>, M, X: FedRef<M, (), E, D>>(
+    site: &'static Site,
+    module: &M,
+    x: X,
+) -> Result<X::Output, Err<D>> {
+    x.fed_ref(site, module)
+}
+
+/// Runs a field of a model through `&mut self`.
+///
+/// # Errors
+/// The module's, or the device's.
+pub fn field_mut<E: Real, D: Device<E>, M, X: FedMut<M, (), E, D>>(
+    site: &'static Site,
+    module: &mut M,
+    x: X,
+) -> Result<X::Output, Err<D>> {
+    x.fed_mut(site, module)
+}
+
 /// How a module runs as a region on a kind of tape: the kinds are `NoneTape`, `OwnedTape` and
 /// `SharedTape`.
 pub trait RegionTape<M, X> {

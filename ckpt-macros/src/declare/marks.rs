@@ -57,13 +57,13 @@ impl Role {
                     codes::OPTION_TWICE,
                     second,
                     "this field has the same mark twice",
-                    "keep one of them, with the options of both",
+                    "keep one of the field's marks, with the options of both",
                 ),
                 None => findings.push(
                     codes::OPTIONS_CLASH,
                     second,
                     "a field is one thing, and this one already has a mark",
-                    "keep one of the marks",
+                    "keep the mark that says what the field is",
                 ),
             }
         }
@@ -146,7 +146,12 @@ fn value(mark: &Attribute, key: Option<&str>, findings: &mut Findings) -> Option
                     format!("{near}{usage}"),
                 );
             } else if found.replace(expression).is_some() {
-                findings.push(codes::OPTION_TWICE, &word, format!("`{text}` is written twice"), "keep one of them");
+                findings.push(
+                    codes::OPTION_TWICE,
+                    &word,
+                    format!("`{text}` is written twice"),
+                    "keep one of the two expressions",
+                );
             }
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;

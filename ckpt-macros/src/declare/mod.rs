@@ -41,7 +41,7 @@ pub fn attribute(options: TokenStream, mut item: ItemStruct) -> TokenStream {
             codes::OPTION_TWICE,
             &item.ident,
             "this struct is marked `#[checkpointed]` twice",
-            "keep one of them, with the options of both",
+            "keep one `#[checkpointed]`, with the options of both",
         );
         let errors = findings.into_tokens();
         return quote!(#item #errors);

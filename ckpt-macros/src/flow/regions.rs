@@ -154,7 +154,12 @@ impl Reader<'_> {
         let span = attrs[at].path().span();
         attrs[at] = mark(self.add(options, base, span));
         if let Some(second) = attrs.iter().find(|a| is_mark(a)) {
-            self.findings.push(codes::OPTION_TWICE, second, "this is marked twice", "keep one of the marks");
+            self.findings.push(
+                codes::OPTION_TWICE,
+                second,
+                "this is marked twice",
+                "put the options of both into one mark",
+            );
             attrs.retain(|a| !is_mark(a));
         }
     }

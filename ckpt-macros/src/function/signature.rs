@@ -349,7 +349,7 @@ fn qualifiers(item: &ItemFn, findings: &mut Findings) {
             codes::OPTION_TWICE,
             again,
             "this function is marked `#[checkpoint]` twice",
-            "keep one of them, with the options of both",
+            "keep one `#[checkpoint]`, with the options of both",
         );
     }
 }

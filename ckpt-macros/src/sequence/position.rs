@@ -72,7 +72,7 @@ fn value(values: Punctuated<Expr, Token![,]>, findings: &mut Findings) -> Option
             codes::SYNTAX,
             proc_macro2::Span::call_site(),
             "a sequence needs at least one layer",
-            "write its layers after the options, separated by commas",
+            "write layers behind the options: `segments = 2, Linear<4, 8>, ReLU`",
         );
         return None;
     };

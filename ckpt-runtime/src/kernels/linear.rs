@@ -44,12 +44,11 @@ pub(crate) struct Affine<E: Real, D: Device<E>> {
 
 /// What a device has for linear layers, on buffers of rows.
 pub(crate) trait LinearKernel<E: Real, D: Device<E>> {
-    /// The layer's output for `rows` of `x`, and where `keep` says so the values before the function
+    /// The layer's output for `x`, and where `keep` says so the values before the function
     /// behind it, if the backward pass needs those.
     fn forward(
         &self,
         layer: &Affine<E, D>,
-        rows: usize,
         x: &<D as Storage<E>>::Vec,
         keep: bool,
     ) -> Result<(<D as Storage<E>>::Vec, Option<<D as Storage<E>>::Vec>), D::Err>;
@@ -60,7 +59,6 @@ pub(crate) trait LinearKernel<E: Real, D: Device<E>> {
     fn backward(
         &self,
         layer: &Affine<E, D>,
-        rows: usize,
         x: Lent<'_, <D as Storage<E>>::Vec>,
         behind: Option<&<D as Storage<E>>::Vec>,
         dy: <D as Storage<E>>::Vec,
@@ -83,11 +81,11 @@ where
     fn forward(
         &self,
         layer: &Affine<E, Cpu>,
-        rows: usize,
         x: &<Cpu as Storage<E>>::Vec,
         keep: bool,
     ) -> Result<(<Cpu as Storage<E>>::Vec, Option<<Cpu as Storage<E>>::Vec>), <Cpu as HasErr>::Err> {
         let (inputs, outputs) = (layer.weight.shape().1, layer.outputs.len());
+        let rows = x.len() / inputs;
         let bias = layer.bias.as_ref().map(read);
         let bias = bias.as_ref().map(|b| &b[layer.outputs.clone()]);
         let weight = read(&layer.weight);
@@ -129,7 +127,6 @@ where
     fn backward(
         &self,
         layer: &Affine<E, Cpu>,
-        rows: usize,
         x: Lent<'_, <Cpu as Storage<E>>::Vec>,
         behind: Option<&<Cpu as Storage<E>>::Vec>,
         mut dy: <Cpu as Storage<E>>::Vec,
@@ -137,6 +134,7 @@ where
         grads: &mut Gradients<E, Cpu>,
     ) -> Result<Option<<Cpu as Storage<E>>::Vec>, <Cpu as HasErr>::Err> {
         let (inputs, outputs) = (layer.weight.shape().1, layer.outputs.len());
+        let rows = x.get().len() / inputs;
         if let Some(behind) = behind {
             scale_by_slopes(layer.after, &mut dy, behind);
         }

@@ -380,15 +380,15 @@ impl<const M: usize, const H: usize, E: Real, D: Device<E>, const C: bool, const
         let device = x.device().clone();
         let (x, mut tape) = x.try_reshape_like(&(rows, M))?.try_contiguous()?.split_tape();
         let (projection, out) = (self.projection(0..3 * M)?, self.out_proj.affine()?);
-        let (packed, _) = linear.forward(&projection, rows, &buffers.take_in(&x)?, false)?;
+        let (packed, _) = linear.forward(&projection, &buffers.take_in(&x)?, false)?;
         let (mixed, log_sums) = attention.forward(&device, &heads, &Sources::packed(&packed, M))?;
-        let (y, _) = linear.forward(&out, rows, &mixed, false)?;
+        let (y, _) = linear.forward(&out, &mixed, false)?;
         let y = buffers.give_out(&device, y, (rows, M))?;
         if T::OWNS_TAPE {
             let (gradient, of_x) = (GradientHandle::of(&y), GradientHandle::of(&x));
             tape.add_backward_op(move |grads| {
                 let dy = gradient.take(grads)?;
-                let d_mixed = linear.backward(&out, rows, Lent::Shared(&mixed), None, dy, Wanted::New, grads)?;
+                let d_mixed = linear.backward(&out, Lent::Shared(&mixed), None, dy, Wanted::New, grads)?;
                 let d_mixed = d_mixed.expect("what is wanted is given");
                 let mut d_packed = [<D as Storage<E>>::try_alloc_len(&device, rows * 3 * M)?];
                 attention.backward(&heads, &Sources::packed(&packed, M), &mixed, &log_sums, &d_mixed, &mut d_packed)?;
@@ -396,7 +396,7 @@ impl<const M: usize, const H: usize, E: Real, D: Device<E>, const C: bool, const
                 let values = buffers.take_in(&x)?;
                 drop(x);
                 let ([d_packed], wanted) = (d_packed, Wanted::AddedTo(of_x.take(grads)?));
-                let dx = linear.backward(&projection, rows, Lent::Owned(values), None, d_packed, wanted, grads)?;
+                let dx = linear.backward(&projection, Lent::Owned(values), None, d_packed, wanted, grads)?;
                 of_x.put(grads, dx.expect("what is wanted is given"))
             });
         }

@@ -3,16 +3,16 @@
 use dfdx::{
     nn::{BuildOnDevice, Module, ModuleVisitor, NonMutableModule, ScalarOptions, TensorCollection, ZeroSizedModule},
     shapes::{Dtype, HasShape, Shape},
-    tensor::{NoneTape, OwnedTape, PutTape, SplitTape, Storage, Tape, Tensor, TensorFromVec},
+    tensor::{NoneTape, OwnedTape, PutTape, SplitTape, Tape, Tensor, TensorFromVec},
     tensor_ops::{Device, ReshapeTo, TryMul},
 };
-use rayon::prelude::*;
 
-use super::{
-    heap::{heap, heap_mut, is_heap},
-    philox,
+use crate::{
+    Boundary, GradientHandle, Real, ReplaySafe, SharedTape, Stateless,
+    context::Site,
+    kernels::{DropoutKernel, Mask},
+    region, replay,
 };
-use crate::{Boundary, Real, ReplaySafe, SharedTape, Stateless, context::Site, region, replay};
 
 /// Zeroes each element with probability `p` in training and scales the others by `1 / (1 - p)`;
 /// hands its input through in inference. `torch.nn.Dropout`; Srivastava et al. (2014).
@@ -23,7 +23,7 @@ use crate::{Boundary, Real, ReplaySafe, SharedTape, Stateless, context::Site, re
 /// parallel, again in the backward pass, is the same for any number of threads, and takes no memory.
 ///
 /// # Shapes
-/// Any shape, to the same shape. On a device other than `Cpu` the mask is made on the host and
+/// Any shape, to the same shape. But on `Cpu` in `f32` and `f64`, the mask is made on the host and
 /// uploaded, in both passes.
 ///
 /// # Panics
@@ -136,9 +136,9 @@ where
     if p == 0.0 {
         return Ok(x);
     }
-    if is_heap(x.device()) {
-        let seed = replay::draw(x.device());
-        return on_the_heap(x, Mask { seed, p });
+    if let Some(kernel) = <dyn DropoutKernel<E, D>>::find() {
+        let mask = Mask { seed: replay::draw(x.device()), p };
+        return masked(kernel, x, mask);
     }
     const SITE: Site = Site::new("Dropout");
     region(&SITE, tape, (), (x, p), |_, (), (x, p)| {
@@ -151,80 +151,24 @@ where
     })
 }
 
-/// Elements a parallel piece of work handles; a multiple of a Philox block's four.
-const CHUNK: usize = 1 << 14;
-
-/// A mask, as what it is computed from.
-#[derive(Clone, Copy)]
-struct Mask {
-    seed: u64,
-    p: f64,
-}
-
-impl Mask {
-    /// The factor of each element, piece by piece: `f(index of the piece's first element, factors)`.
-    fn factors<E: Real>(self, first: usize, factors: &mut [E]) {
-        let keep = E::from_f64((1.0 - self.p).recip()).unwrap_or_else(E::zero);
-        // An element is dropped where its 32 random bits, as a fraction, are below p.
-        let threshold = (self.p * 4_294_967_296.0) as u64;
-        for (i, four) in factors.chunks_mut(4).enumerate() {
-            let words = philox::block(self.seed, (first / 4 + i) as u64);
-            for (factor, word) in four.iter_mut().zip(words) {
-                *factor = if u64::from(word) < threshold { E::zero() } else { keep };
-            }
-        }
-    }
-
-    /// Multiplies every element of `values` by its factor.
-    fn apply<E: Real>(self, values: &mut [E]) {
-        self.each(values, |v, f| *v = if f == E::zero() { E::zero() } else { *v * f });
-    }
-
-    /// Calls `f(value, factor)` for every element, in parallel.
-    fn each<E: Real>(self, values: &mut [E], f: impl Fn(&mut E, E) + Sync) {
-        values.par_chunks_mut(CHUNK).enumerate().for_each(|(i, piece)| {
-            let mut factors = [E::zero(); 256];
-            for (j, piece) in piece.chunks_mut(factors.len()).enumerate() {
-                self.factors(i * CHUNK + j * factors.len(), &mut factors[..]);
-                piece.iter_mut().zip(factors).for_each(|(v, factor)| f(v, factor));
-            }
-        });
-    }
-
-    /// Adds `from` times the mask to `to`.
-    fn accumulate<E: Real>(self, to: &mut [E], from: &[E]) {
-        to.par_chunks_mut(CHUNK).zip(from.par_chunks(CHUNK)).enumerate().for_each(|(i, (to, from))| {
-            let mut factors = [E::zero(); 256];
-            let pieces = to.chunks_mut(factors.len()).zip(from.chunks(factors.len()));
-            for (j, (to, from)) in pieces.enumerate() {
-                self.factors(i * CHUNK + j * factors.len(), &mut factors[..]);
-                for ((to, from), factor) in to.iter_mut().zip(from).zip(factors) {
-                    *to += *from * factor;
-                }
-            }
-        });
-    }
-}
-
-/// The operation on dfdx's `Cpu`: one pass over the data each way, and only the seed on the tape.
-fn on_the_heap<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+/// The operation by a kernel: one pass over the data each way, and only the seed on the tape.
+fn masked<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    kernel: &'static dyn DropoutKernel<E, D>,
     x: Tensor<S, E, D, T>,
     mask: Mask,
 ) -> Result<Tensor<S, E, D, T>, D::Err> {
-    // A permuted or broadcast input is laid out first, so that the buffers below run in step.
+    // A permuted or broadcast input is laid out first, so that buffers run in step.
     let (x, mut tape) = x.try_contiguous()?.split_tape();
-    let mut values = vec![E::zero(); x.shape().num_elements()];
-    x.copy_into(&mut values);
-    mask.apply(&mut values);
-    let device = x.device().clone();
-    let y = <D as TensorFromVec<E>>::try_tensor_from_vec(&device, values, *x.shape())?;
-    let (input, output) = (x.ghost(), y.ghost());
-    tape.add_backward_op(move |grads| {
-        let empty = <D as Storage<E>>::try_alloc_len(&device, 0)?;
-        let gradient = std::mem::replace(grads.get_or_alloc_mut(&output)?, empty);
-        let sum = grads.get_or_alloc_mut(&input)?;
-        mask.accumulate(heap_mut::<E, D>(sum), heap::<E, D>(&gradient));
-        Ok(())
-    });
-    Ok(y.put_tape(tape))
+    let shape = *x.shape();
+    let x = x.try_reshape_like(&(shape.num_elements(),))?;
+    let y = kernel.forward(mask, &x)?;
+    if T::OWNS_TAPE {
+        let (gradient, input) = (GradientHandle::of(&y), x.ghost());
+        tape.add_backward_op(move |grads| {
+            let dy = gradient.take(grads)?;
+            kernel.accumulate(mask, &dy, grads.get_or_alloc_mut(&input)?);
+            Ok(())
+        });
+    }
+    Ok(y.try_reshape_like(&shape)?.put_tape(tape))
 }

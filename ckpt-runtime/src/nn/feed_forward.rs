@@ -94,18 +94,18 @@ where
         };
         let device = x.device().clone();
         let (x, mut tape) = x.try_reshape_like(&(rows, M))?.try_contiguous()?.split_tape();
-        let (wide, _) = linear.forward(&widen, rows, &buffers.take_in(&x)?, false)?;
-        let (y, _) = linear.forward(&narrow, rows, &wide, false)?;
+        let (wide, _) = linear.forward(&widen, &buffers.take_in(&x)?, false)?;
+        let (y, _) = linear.forward(&narrow, &wide, false)?;
         let y = buffers.give_out(&device, y, (rows, M))?;
         if T::OWNS_TAPE {
             let (gradient, of_x) = (GradientHandle::of(&y), GradientHandle::of(&x));
             tape.add_backward_op(move |grads| {
                 let dy = gradient.take(grads)?;
-                let d_wide = linear.backward(&narrow, rows, Lent::Owned(wide), None, dy, Wanted::New, grads)?;
+                let d_wide = linear.backward(&narrow, Lent::Owned(wide), None, dy, Wanted::New, grads)?;
                 let values = buffers.take_in(&x)?;
                 drop(x);
                 let (d_wide, wanted) = (d_wide.expect("what is wanted is given"), Wanted::AddedTo(of_x.take(grads)?));
-                let dx = linear.backward(&widen, rows, Lent::Owned(values), None, d_wide, wanted, grads)?;
+                let dx = linear.backward(&widen, Lent::Owned(values), None, d_wide, wanted, grads)?;
                 of_x.put(grads, dx.expect("what is wanted is given"))
             });
         }

@@ -186,7 +186,7 @@ pub(super) fn affine_rows<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     };
     let (x, mut tape) = x.try_reshape_like(&(rows, affine.weight.shape().1))?.try_contiguous()?.split_tape();
     let device = x.device().clone();
-    let (y, before) = kernel.forward(&affine, rows, &buffers.take_in(&x)?, T::OWNS_TAPE)?;
+    let (y, before) = kernel.forward(&affine, &buffers.take_in(&x)?, T::OWNS_TAPE)?;
     let y = buffers.give_out(&device, y, (rows, affine.outputs.len()))?;
     if T::OWNS_TAPE {
         let (gradient, of_x) = (GradientHandle::of(&y), GradientHandle::of(&x));
@@ -201,7 +201,7 @@ pub(super) fn affine_rows<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
                 None => before,
             };
             let wanted = Wanted::AddedTo(of_x.take(grads)?);
-            let dx = kernel.backward(&affine, rows, Lent::Owned(values), behind.as_ref(), dy, wanted, grads)?;
+            let dx = kernel.backward(&affine, Lent::Owned(values), behind.as_ref(), dy, wanted, grads)?;
             of_x.put(grads, dx.expect("what is wanted is given"))
         });
     }

@@ -1,8 +1,9 @@
 //! Layers beyond dfdx's, and leaner ones in place of some of dfdx's.
 //!
 //! Each is one operation on the tape that keeps only what its gradient needs. On dfdx's `Cpu` in
-//! `f32` and `f64` they run on kernels of this crate, with the same bits for any number of threads;
-//! elsewhere they are composed of dfdx's operations.
+//! `f32` and `f64` they run on kernels of this crate, with the same bits for any number of threads.
+//! Elsewhere the layers of features are composed of dfdx's operations, and those of images, which
+//! dfdx has not, do not compile ([`ImageDevice`]).
 //!
 //! A layer with parameters is one name for two things. `nn::Linear<4, 2, E, D>` is the layer, as a
 //! model's field; `nn::Linear<4, 2>`, without dtype and device, is what `dev.build_module`, tuples
@@ -26,7 +27,6 @@ mod flatten;
 mod fused;
 mod gelu;
 mod group_norm;
-mod heap;
 mod identity;
 mod images;
 mod linear;

@@ -16,7 +16,7 @@ mod weights;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use ckpt_runtime::{memory::CountingAllocator, with_policy};
+use ckpt_runtime::{memory::CountingAllocator, process, with_policy};
 use models::mode::RunMode;
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -52,6 +52,8 @@ fn fail(message: &str, code: u8) -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<(), String> {
+    process::keep_freed_memory();
+    process::start_workers(None).map_err(|e| format!("cannot start the threads: {e}"))?;
     let (name, text) = match &args.text {
         Some(path) => (path.display().to_string(), text::read(path)?),
         None => ("De finibus, book I".to_owned(), lipsum::LIBER_PRIMUS.to_owned()),

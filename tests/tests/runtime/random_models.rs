@@ -191,7 +191,7 @@ where
             }
             Piece::Region(site, Form::Chain(share), _) => {
                 let segments = segments(*share, ours.len());
-                let mut table: Vec<_> = ours.iter_mut().map(layer_mut::<Layer<E>, Owned<E>, E, Cpu>).collect();
+                let mut table: Vec<_> = ours.iter_mut().map(layer_mut::<Layer<E>, (), Owned<E>, E, Cpu>).collect();
                 let mut table: Vec<_> =
                     table.iter_mut().map(|l| l as &mut dyn ckpt_runtime::__private::DynLayer<E, Cpu>).collect();
                 chain(site, segments, &mut table, x)?

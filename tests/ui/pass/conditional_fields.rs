@@ -3,15 +3,15 @@ use ckpt_runtime::prelude::*;
 use dfdx::nn::modules::Linear;
 
 #[checkpointed]
-#[cfg_attr(all(), derive(Clone, Debug))]
+#[cfg_attr(not(doc), derive(Clone, Debug))]
 pub struct Model<E: Dtype, D: Device<E>> {
     #[checkpoint]
     a: Linear<4, 4, E, D>,
-    #[cfg(any())]
+    #[cfg(doc)]
     #[checkpoint(no_such_option)]
     gone: NoSuchLayer,
-    #[cfg(all())]
-    #[cfg_attr(all(), checkpoint(verify))]
+    #[cfg(not(doc))]
+    #[cfg_attr(not(doc), checkpoint(verify))]
     b: (Linear<4, 4, E, D>, ReLU),
 }
 
@@ -19,7 +19,7 @@ pub struct Model<E: Dtype, D: Device<E>> {
 #[derive(Clone, Debug)]
 pub struct Block<E: Dtype, D: Device<E>> {
     a: Linear<4, 4, E, D>,
-    #[cfg(any())]
+    #[cfg(doc)]
     gone: NoSuchLayer,
 }
 
@@ -38,7 +38,7 @@ impl<E: Dtype, D: Device<E>> Block<E, D> {
         y
     }
 
-    #[cfg(any())]
+    #[cfg(doc)]
     fn gone(&self) -> NoSuchType {
         println!("never")
     }

@@ -59,9 +59,10 @@ fn images_need_no_batch_and_their_sizes_may_be_known_late() {
 fn a_residual_adds_its_shortcut() {
     let dev = Cpu::seed_from_u64(4);
     let x: Images64 = dev.sample_normal();
-    fn check<A: super::super::ActivationFn>(x: &Images64)
+    fn check<A>(x: &Images64)
     where
-        A: Module<
+        A: super::super::ActivationFn
+            + Module<
                 Tensor<(Const<2>, Const<3>, usize, usize), f64, Cpu>,
                 Output = Tensor<(Const<2>, Const<3>, usize, usize), f64, Cpu>,
             >,
