@@ -65,10 +65,6 @@ where
     })
 }
 
-fn modes() -> Vec<(&'static str, Policy)> {
-    vec![("keep", Policy::keep()), ("checkpoint", Policy::checkpoint()), ("verify", Policy::checkpoint().verify(0.0))]
-}
-
 #[test]
 fn resnet18_trains_alike_in_every_mode() {
     let run = |policy| classify::<f32, ResNet18<CLASSES, f32, Cpu>>(policy, 2, 8);
