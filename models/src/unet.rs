@@ -79,13 +79,8 @@ impl<const CLASSES: usize, E: Dtype, D: Device<E> + nn::ImageDevice<E>> UNet<CLA
     }
 }
 
-/// Recomputes [`UNet`]'s decoder and keeps its encoder.
-///
-/// A decoder's level reads about three times the channels of the encoder's beside it, and its
-/// backward comes first, while the encoder's values are all still there: at the peak, the decoder's
-/// are what can be spared.
-pub fn decoder_only() -> Policy {
-    ["UNet.down1", "UNet.down2", "UNet.down3", "UNet.bottom"]
-        .into_iter()
-        .fold(Policy::checkpoint(), |policy, level| policy.region(level, Mode::Keep))
+/// Recomputes all of [`UNet`]'s levels but the decoder's last, the most expensive one: its backward
+/// follows at once, so that keeping what it stores costs no memory at the peak.
+pub fn all_but_the_last() -> Policy {
+    Policy::checkpoint().region("UNet.up1", Mode::Keep)
 }
