@@ -19,6 +19,7 @@ use super::{
     lanes::{max, replace_and_sum, sum_of_two},
     product::{Matrix, Target, Threads},
     scalar::{Scalar, exp},
+    shared::Shared,
 };
 use crate::{Real, nn::philox};
 
@@ -166,25 +167,6 @@ impl<'a, B> Sources<'a, B> {
     }
 }
 
-/// A pointer that several threads write through, each to elements of its own.
-#[derive(Clone, Copy)]
-struct Shared<E>(*mut E);
-// SAFETY: it is a plain address; those who write through it say why they do not meet.
-unsafe impl<E: Send> Send for Shared<E> {}
-// SAFETY: as above.
-unsafe impl<E: Send> Sync for Shared<E> {}
-
-impl<E> Shared<E> {
-    /// The address of the element `offset`.
-    ///
-    /// # Safety
-    /// It lies in the buffer that this points to.
-    unsafe fn at(self, offset: usize) -> *mut E {
-        // SAFETY: the caller's.
-        unsafe { self.0.add(offset) }
-    }
-}
-
 impl<E: Scalar> AttentionKernel<E, Cpu> for Heap
 where
     Cpu: HeapDevice<E>,
@@ -233,7 +215,7 @@ where
         // SAFETY: the tiles cover all queries and heads, and each writes all of its elements.
         let output = unsafe {
             written(rows * features, |output| {
-                let output = Shared(output.as_mut_ptr().cast());
+                let output = Shared::fresh(output);
                 log_sums
                     .par_chunks_mut(TILE)
                     .enumerate()
@@ -256,7 +238,7 @@ where
         for (gradient, (values, _)) in gradients.iter().zip(&sources.buffers) {
             assert_eq!(gradient.len(), values.len(), "a gradient of another size");
         }
-        let targets: Vec<_> = gradients.iter_mut().map(|g| Shared(g.as_mut_ptr())).collect();
+        let targets: Vec<_> = gradients.iter_mut().map(|g| Shared::new(g)).collect();
         assert_eq!(targets.len(), sources.buffers.len());
         let penalties = heads.penalties::<E>();
         (0..heads.batch * heads.heads).into_par_iter().for_each_init(Vec::new, |scratch, pair| {

@@ -56,6 +56,7 @@ pub(crate) trait LinearKernel<E: Real, D: Device<E>> {
     /// Adds the gradients of the parameters, and gives that of `x` where it is wanted. `behind` is
     /// what the slope of the function behind the layer is told from: the values before it where it
     /// [needs](Activation::needs_its_input) them, its own otherwise.
+    #[allow(clippy::too_many_arguments)]
     fn backward(
         &self,
         layer: &Affine<E, D>,

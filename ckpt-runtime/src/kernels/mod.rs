@@ -41,6 +41,7 @@ mod pool;
 mod product;
 mod resample;
 mod scalar;
+mod shared;
 mod transpose;
 
 pub use activation::Activation;

@@ -332,13 +332,16 @@ impl<E: Real, D: ConvKernel<E>> Step<E, D> for Forth<E, D> {
         if let Some(bias) = bias {
             device.add_bias_gradient(&dy, bias, grads)?;
         }
-        device.add_weight_gradient(conv, extents, x.expect("the input of a convolution"), &dy, weight, grads)?;
+        let x = x.expect("the input of a convolution");
         let sum = match wanted {
-            Wanted::Nothing => return Ok(None),
+            Wanted::Nothing => {
+                device.add_weight_gradient(conv, extents, x, &dy, weight, grads)?;
+                return Ok(None);
+            }
             Wanted::New => None,
             Wanted::AddedTo(sum) => Some(sum),
         };
-        device.convolve_back(conv, extents, &dy, weight, None, sum).map(Some)
+        device.differentiate(conv, extents, x, &dy, weight, sum, grads).map(Some)
     }
 }
 

@@ -11,12 +11,10 @@ use super::super::{
     images::Extent,
     parts::{PARTS, add_in_order, rows_of_part},
     scalar::Scalar,
+    shared::Shared,
     transpose::transposed,
 };
-use super::{
-    geometry::{Axis, Geometry},
-    workers::Shared,
-};
+use super::geometry::{Axis, Geometry};
 
 /// Channels that are summed together: as many as a vector of the widest holds.
 const LANES: usize = 16;

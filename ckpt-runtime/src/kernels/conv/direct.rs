@@ -16,11 +16,12 @@ use super::super::{
     parts::{PARTS, add_in_order, rows_of_part},
     product::{Matrix, Target, Threads},
     scalar::Scalar,
+    shared::Shared,
 };
 use super::{
     geometry::{Axis, Geometry},
     pack::{add_taps, for_input, for_output},
-    workers::{Shared, share},
+    workers::share,
 };
 
 /// Bytes of a tile's matrix: half of a usual second-level cache.

@@ -122,6 +122,22 @@ pub trait ConvKernel<E: Real>: ImageBuffers<E> {
         grads: &mut Gradients<E, Self>,
     ) -> Result<(), Self::Err>;
 
+    /// Adds the gradient of the weight, and gives that of the input, added to `sum` where there is one.
+    ///
+    /// # Errors
+    /// The device's.
+    #[allow(clippy::too_many_arguments)]
+    fn differentiate(
+        &self,
+        conv: &Convolution,
+        extents: [Extent; 2],
+        x: &<Self as Storage<E>>::Vec,
+        dy: &<Self as Storage<E>>::Vec,
+        weight: &Rows<E, Self>,
+        sum: Option<<Self as Storage<E>>::Vec>,
+        grads: &mut Gradients<E, Self>,
+    ) -> Result<<Self as Storage<E>>::Vec, Self::Err>;
+
     /// Adds the sums over all pixels to the gradient of a bias.
     ///
     /// # Errors
@@ -161,7 +177,20 @@ impl Scheme {
             Self::Direct
         }
     }
+
+    /// That of the weight's gradient. Winograd's has 36 small products for each chunk of tiles, which gain
+    /// nothing where a pixel has few channels.
+    fn of_weight_gradient<E: Scalar>(geometry: &Geometry) -> Self {
+        let few = geometry.conv.inputs.min(geometry.conv.outputs) <= NARROW;
+        match Self::of::<E>(geometry) {
+            Self::Winograd if few => Self::Direct,
+            scheme => scheme,
+        }
+    }
 }
+
+/// Channels up to which the gradient of a weight is not computed by transforms.
+const NARROW: usize = 16;
 
 impl Geometry {
     /// The output: added to `sum` where there is one, else new, with `bias` in every pixel.
@@ -195,7 +224,7 @@ impl Geometry {
 
     /// Adds the weight's gradient to `dw`.
     fn add_weight_gradient<E: Scalar>(&self, x: &[E], dy: &[E], dw: &mut [E]) {
-        match Scheme::of::<E>(self) {
+        match Scheme::of_weight_gradient::<E>(self) {
             Scheme::Pointwise => pointwise::weight_gradient(self, x, dy, dw),
             Scheme::Winograd => winograd::weight_gradient(self, x, dy, dw),
             Scheme::Depthwise => depthwise::weight_gradient(self, x, dy, dw),
@@ -241,18 +270,8 @@ where
         bias: Option<&Vector<E, Self>>,
         sum: Option<<Self as Storage<E>>::Vec>,
     ) -> Result<<Self as Storage<E>>::Vec, <Self as HasErr>::Err> {
-        let geometry = Geometry::new(*conv, input, output);
         let (weight, bias) = (read(weight), bias.map(read));
-        match sum {
-            Some(mut sum) => {
-                geometry.input_gradient(dy, &weight, None, Some(&mut sum));
-                Ok(sum)
-            }
-            None => {
-                let dx = geometry.input_gradient(dy, &weight, bias.as_deref(), None);
-                self.keep(dx.expect("a new gradient where there is none to add to"))
-            }
-        }
+        given_back(self, &Geometry::new(*conv, input, output), dy, &weight, bias.as_deref(), sum)
     }
 
     fn add_weight_gradient(
@@ -269,6 +288,24 @@ where
         Ok(())
     }
 
+    fn differentiate(
+        &self,
+        conv: &Convolution,
+        [input, output]: [Extent; 2],
+        x: &<Self as Storage<E>>::Vec,
+        dy: &<Self as Storage<E>>::Vec,
+        weight: &Rows<E, Self>,
+        sum: Option<<Self as Storage<E>>::Vec>,
+        grads: &mut Gradients<E, Self>,
+    ) -> Result<<Self as Storage<E>>::Vec, <Self as HasErr>::Err> {
+        let geometry = Geometry::new(*conv, input, output);
+        let dw = grads.get_or_alloc_mut(weight)?;
+        let (x, from): (&[E], &[E]) = (x, dy);
+        // The copy of a weight takes one thread: the others begin with what needs none.
+        let ((), weight) = rayon::join(|| geometry.add_weight_gradient(x, from, dw), || read(weight));
+        given_back(self, &geometry, dy, &weight, None, sum)
+    }
+
     fn add_bias_gradient(
         &self,
         dy: &<Self as Storage<E>>::Vec,
@@ -277,6 +314,31 @@ where
     ) -> Result<(), <Self as HasErr>::Err> {
         add_column_sums(grads.get_or_alloc_mut(bias)?, dy);
         Ok(())
+    }
+}
+
+/// The input's gradient as a buffer: added to `sum` where there is one, else new, with `bias` in every
+/// pixel.
+fn given_back<E: Scalar>(
+    device: &Cpu,
+    geometry: &Geometry,
+    dy: &[E],
+    weight: &[E],
+    bias: Option<&[E]>,
+    sum: Option<<Cpu as Storage<E>>::Vec>,
+) -> Result<<Cpu as Storage<E>>::Vec, <Cpu as HasErr>::Err>
+where
+    Cpu: HeapDevice<E>,
+{
+    match sum {
+        Some(mut sum) => {
+            geometry.input_gradient(dy, weight, None, Some(&mut sum));
+            Ok(sum)
+        }
+        None => {
+            let dx = geometry.input_gradient(dy, weight, bias, None);
+            device.keep(dx.expect("a new gradient where there is none to add to"))
+        }
     }
 }
 

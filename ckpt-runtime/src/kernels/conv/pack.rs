@@ -6,11 +6,8 @@ use std::mem::MaybeUninit;
 
 use rayon::prelude::*;
 
-use super::super::{buffer::written, scalar::Scalar};
-use super::{
-    geometry::{Axis, Geometry},
-    workers::Shared,
-};
+use super::super::{buffer::written, scalar::Scalar, shared::Shared};
+use super::geometry::{Axis, Geometry};
 
 /// Output channels that are written behind one another, so that whole cache lines are.
 const BLOCK: usize = 16;

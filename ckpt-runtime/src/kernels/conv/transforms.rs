@@ -11,8 +11,10 @@ use super::super::scalar::Scalar;
 /// Channels that are transformed together.
 pub(super) const LANES: usize = 16;
 
-/// A number for each of some channels.
-pub(super) type Lanes<E> = [E; LANES];
+/// A number for each of some channels, where whole vectors lie in cache lines of their own.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub(super) struct Lanes<E>(pub(super) [E; LANES]);
 
 /// Of each side of a tile of the input, and of what is multiplied.
 pub(super) const SIDE: usize = 6;
@@ -23,49 +25,58 @@ pub(super) const STEP: usize = 4;
 /// Of each side of a kernel.
 pub(super) const KERNEL: usize = 3;
 
-/// A square of pixels.
-pub(super) type Square<E, const N: usize> = [[Lanes<E>; N]; N];
+/// Rows of lanes: a square of pixels, or one half of whose transform is done.
+pub(super) type Block<E, const N: usize, const M: usize> = [[Lanes<E>; M]; N];
 
-/// A square of zeros.
+/// A block of zeros.
 #[inline(always)]
-pub(super) fn zeros<E: Scalar, const N: usize>() -> Square<E, N> {
-    [[[E::zero(); LANES]; N]; N]
+pub(super) fn zeros<E: Scalar, const N: usize, const M: usize>() -> Block<E, N, M> {
+    [[Lanes([E::zero(); LANES]); M]; N]
 }
 
-/// A square whose rows have been transformed; [`along_both`] writes all of it.
-pub(super) type Between<E, const N: usize, const M: usize> = [[Lanes<E>; M]; N];
-
-/// An empty one.
-#[inline(always)]
-pub(super) fn between<E: Scalar, const N: usize, const M: usize>() -> Between<E, N, M> {
-    [[[E::zero(); LANES]; M]; N]
-}
-
-/// Transforms the rows of a square, then the columns.
+/// Transforms the rows of a square of which `from` shows the lanes, then the columns, whose lanes
+/// `to` takes with their row and column.
 ///
-/// Writes all of `between` and `to`, which the caller makes once for many squares: to zero them for
-/// each would cost as much as the transform.
+/// Writes all of `between`, which the caller makes once for many squares: to zero it for each would
+/// cost as much as the transform.
 #[inline(always)]
-pub(super) fn along_both<E: Scalar, const N: usize, const M: usize>(
-    from: &Square<E, N>,
-    between: &mut Between<E, N, M>,
-    to: &mut Square<E, M>,
+pub(super) fn along_both<'a, E: Scalar, const N: usize, const M: usize>(
+    from: impl Fn(usize, usize) -> &'a [E; LANES],
+    between: &mut Block<E, N, M>,
+    mut to: impl FnMut(usize, usize, &[E; LANES]),
     f: impl Fn([E; N]) -> [E; M],
 ) {
-    for i in 0..N {
+    for (i, between) in between.iter_mut().enumerate() {
+        let row: [&[E; LANES]; N] = std::array::from_fn(|j| from(i, j));
         for lane in 0..LANES {
-            let row = f(std::array::from_fn(|j| from[i][j][lane]));
-            for j in 0..M {
-                between[i][j][lane] = row[j];
+            let row = f(std::array::from_fn(|j| row[j][lane]));
+            for (between, v) in between.iter_mut().zip(row) {
+                between.0[lane] = v;
             }
         }
     }
+    #[allow(clippy::needless_range_loop)] // a column of every row
     for j in 0..M {
+        let lanes: [&Lanes<E>; N] = std::array::from_fn(|i| &between[i][j]);
+        let mut column = [Lanes([E::zero(); LANES]); M];
         for lane in 0..LANES {
-            let column = f(std::array::from_fn(|i| between[i][j][lane]));
-            for i in 0..M {
-                to[i][j][lane] = column[i];
+            let values = f(std::array::from_fn(|i| lanes[i].0[lane]));
+            for (column, v) in column.iter_mut().zip(values) {
+                column.0[lane] = v;
             }
+        }
+        for (i, lanes) in column.iter().enumerate() {
+            to(i, j, &lanes.0);
+        }
+    }
+}
+
+/// The transpose of a square of lanes.
+#[inline(always)]
+pub(super) fn turned<E: Scalar>(from: &[Lanes<E>; LANES], to: &mut [Lanes<E>; LANES]) {
+    for (j, to) in to.iter_mut().enumerate() {
+        for (to, from) in to.0.iter_mut().zip(from) {
+            *to = from.0[j];
         }
     }
 }

@@ -15,14 +15,15 @@ use super::super::{
     parts::{PARTS, add_in_order, rows_of_part},
     product::{Matrix, Target, Threads},
     scalar::Scalar,
+    shared::Shared,
 };
 use super::{
     geometry::Geometry,
     transforms::{
-        KERNEL, LANES, SIDE, STEP, Square, along_both, between, of_input, of_kernel, of_output, to_kernel, to_output,
-        zeros,
+        Block, KERNEL, LANES, Lanes, SIDE, STEP, along_both, of_input, of_kernel, of_output, to_kernel, to_output,
+        turned, zeros,
     },
-    workers::{Shared, share},
+    workers::share,
 };
 
 /// Products of a tile.
@@ -48,6 +49,13 @@ const FEW: usize = 40 << 10;
 
 /// Output channels of a thread's panel where they are.
 const PANEL: usize = 64;
+
+/// Input channels whose transformed weights a thread holds at a time where there are few tiles to multiply
+/// by them: they stay in the second-level cache.
+const DEPTH: usize = 64;
+
+/// Tiles up to which that saves more than it costs to add up the products.
+const FEW_TILES: usize = 64;
 
 /// Tiles that a thread transforms at a time where all are held.
 const SOME: usize = 8;
@@ -108,6 +116,23 @@ impl<E: Scalar> Planes<E> {
         unsafe { self.at.at(plane * Self::stride_of(self.rows, self.columns) + row * self.columns + column).cast() }
     }
 
+    /// Writes a row's channels from `column` on.
+    #[inline(always)]
+    fn put(&self, plane: usize, row: usize, column: usize, lanes: &[E; LANES]) {
+        // SAFETY: `new` has been promised that the row is this thread's.
+        unsafe { *self.place(plane, row, column) = *lanes };
+    }
+
+    /// A row's channels from `column` on.
+    ///
+    /// # Safety
+    /// They must have been written, and nobody may write them as long as they are used.
+    #[inline(always)]
+    unsafe fn lanes<'a>(&self, plane: usize, row: usize, column: usize) -> &'a [E; LANES] {
+        // SAFETY: as the caller says.
+        unsafe { &*self.place(plane, row, column) }
+    }
+
     /// Rows of a plane; `inner` of their columns.
     ///
     /// # Safety
@@ -162,69 +187,92 @@ impl<E> Tiles<'_, E> {
         (row / down, at(row % down), at(column))
     }
 
-    /// Where a pixel of an image begins; `None` beyond the image.
-    #[inline(always)]
-    fn pixel(&self, image: usize, y: isize, x: isize) -> Option<usize> {
-        let Extent { height, width, channels, .. } = self.extent;
-        let inside = y >= 0 && x >= 0 && y < height as isize && x < width as isize;
-        inside.then(|| ((image * height + y as usize) * width + x as usize) * channels)
-    }
-
     fn lanes(&self) -> usize {
         self.extent.channels.next_multiple_of(LANES)
     }
 }
 
-/// Some channels of a square of pixels, with zeros for what lies outside.
+/// Where the rows and the columns of a square of pixels begin; `None` beyond the image.
+struct Square<const N: usize> {
+    rows: [Option<usize>; N],
+    columns: [Option<usize>; N],
+}
+
+impl<const N: usize> Square<N> {
+    #[inline(always)]
+    fn of<E>(tiles: &Tiles<'_, E>, tile: usize) -> Self {
+        let Extent { height, width, channels, .. } = tiles.extent;
+        let (image, top, left) = tiles.origin(tile);
+        let inside = |at: isize, length: usize| (at >= 0 && at < length as isize).then_some(at as usize);
+        Self {
+            rows: std::array::from_fn(|i| {
+                inside(top + i as isize, height).map(|y| (image * height + y) * width * channels)
+            }),
+            columns: std::array::from_fn(|j| inside(left + j as isize, width).map(|x| x * channels)),
+        }
+    }
+
+    /// Where a pixel begins.
+    #[inline(always)]
+    fn pixel(&self, row: usize, column: usize) -> Option<usize> {
+        Some(self.rows[row]? + self.columns[column]?)
+    }
+}
+
+/// Shows [`along_both`] the lanes of a square of pixels from `channel` on, with zeros for what lies
+/// outside; `last` holds the channels where they fill no lanes.
 #[inline(always)]
-fn load<E: Scalar, const N: usize>(
+fn transform_square<E: Scalar, const N: usize>(
     tiles: &Tiles<'_, E>,
-    origin: (usize, isize, isize),
+    square: &Square<N>,
     channel: usize,
-    square: &mut Square<E, N>,
+    last: &mut Block<E, N, N>,
+    between: &mut Block<E, N, SIDE>,
+    to: impl FnMut(usize, usize, &[E; LANES]),
+    f: impl Fn([E; N]) -> [E; SIDE],
 ) {
-    let count = LANES.min(tiles.extent.channels - channel);
-    for (i, row) in square.iter_mut().enumerate() {
-        for (j, lanes) in row.iter_mut().enumerate() {
-            let Some(at) = tiles.pixel(origin.0, origin.1 + i as isize, origin.2 + j as isize) else {
-                lanes.fill(E::zero());
-                continue;
-            };
-            if count == LANES {
-                lanes.copy_from_slice(&tiles.from[at + channel..][..LANES]);
-            } else {
-                lanes.fill(E::zero());
-                lanes[..count].copy_from_slice(&tiles.from[at + channel..][..count]);
+    let outside = [E::zero(); LANES];
+    let count = tiles.extent.channels - channel;
+    if count >= LANES {
+        let from = |i: usize, j: usize| match square.pixel(i, j) {
+            Some(at) => tiles.from[at + channel..].first_chunk().expect("a pixel's channels"),
+            None => &outside,
+        };
+        along_both(from, between, to, f);
+    } else {
+        for (i, row) in last.iter_mut().enumerate() {
+            for (j, lanes) in row.iter_mut().enumerate() {
+                lanes.0.fill(E::zero());
+                if let Some(at) = square.pixel(i, j) {
+                    lanes.0[..count].copy_from_slice(&tiles.from[at + channel..][..count]);
+                }
             }
         }
+        along_both(|i, j| &last[i][j].0, between, to, f);
     }
 }
 
 vectorised! {
     /// Transforms the tiles `first..end` of an input to the rows of `to` from `row` on.
     fn transform_input<E>(tiles: &Tiles<'_, E>, first: usize, end: usize, to: &Planes<E>, row: usize) {
-        let (mut square, mut between) = (zeros::<E, SIDE>(), between::<E, SIDE, SIDE>());
-        let mut transformed = zeros::<E, SIDE>();
+        let (mut last, mut between) = (zeros::<E, SIDE, SIDE>(), zeros::<E, SIDE, SIDE>());
         for tile in first..end {
-            let origin = tiles.origin(tile);
+            let square = Square::of(tiles, tile);
             for channel in (0..to.columns).step_by(LANES) {
-                load(tiles, origin, channel, &mut square);
-                along_both(&square, &mut between, &mut transformed, of_input::<E, FMA>);
-                store(&transformed, to, row + tile - first, channel);
+                let put = |i, j, lanes: &_| to.put(i * SIDE + j, row + tile - first, channel, lanes);
+                transform_square(tiles, &square, channel, &mut last, &mut between, put, of_input::<E, FMA>);
             }
         }
     }
 
     /// The same for an output's gradient.
     fn transform_output_gradient<E>(tiles: &Tiles<'_, E>, first: usize, end: usize, to: &Planes<E>, row: usize) {
-        let (mut square, mut between) = (zeros::<E, STEP>(), between::<E, STEP, SIDE>());
-        let mut transformed = zeros::<E, SIDE>();
+        let (mut last, mut between) = (zeros::<E, STEP, STEP>(), zeros::<E, STEP, SIDE>());
         for tile in first..end {
-            let origin = tiles.origin(tile);
+            let square = Square::of(tiles, tile);
             for channel in (0..to.columns).step_by(LANES) {
-                load(tiles, origin, channel, &mut square);
-                along_both(&square, &mut between, &mut transformed, of_output::<E, FMA>);
-                store(&transformed, to, row + tile - first, channel);
+                let put = |i, j, lanes: &_| to.put(i * SIDE + j, row + tile - first, channel, lanes);
+                transform_square(tiles, &square, channel, &mut last, &mut between, put, of_output::<E, FMA>);
             }
         }
     }
@@ -232,96 +280,87 @@ vectorised! {
     /// Transforms the products of the tiles `first..end`, which are the rows of `from`, and writes them
     /// to their pixels, channels `first_channel` on.
     fn transform_products<E>(from: &Planes<E>, first: usize, end: usize, to: &Writing<'_, E>, first_channel: usize) {
-        let Extent { height, width, channels, .. } = to.tiles.extent;
-        let (mut products, mut between) = (zeros::<E, SIDE>(), between::<E, SIDE, STEP>());
-        let mut square = zeros::<E, STEP>();
+        let Extent { channels, .. } = to.tiles.extent;
+        let mut between = zeros::<E, SIDE, STEP>();
         for tile in first..end {
-            let (image, top, left) = to.tiles.origin(tile);
-            let (rows, columns) = (STEP.min(height - top as usize), STEP.min(width - left as usize));
+            let square = Square::<STEP>::of(&to.tiles, tile);
             for column in (0..from.columns).step_by(LANES) {
                 let channel = first_channel + column;
                 if channel >= channels {
                     break;
                 }
-                for (plane, lanes) in products.iter_mut().flatten().enumerate() {
-                    // SAFETY: the caller has written these rows, by products.
-                    *lanes = unsafe { *from.place(plane, tile - first, column) };
-                }
-                along_both(&products, &mut between, &mut square, to_output::<E, FMA>);
                 let count = LANES.min(channels - channel);
                 let bias = to.bias.map(|bias| &bias[channel..][..count]);
-                for (i, row) in square.iter().take(rows).enumerate() {
-                    for (j, lanes) in row.iter().take(columns).enumerate() {
-                        let pixel = (image * height + top as usize + i) * width + left as usize + j;
-                        // SAFETY: the pixel and its channels are the output's, and this tile's
-                        // alone; with `sum` they have been written before.
-                        unsafe {
-                            let to_pixel = to.to.at(pixel * channels + channel);
-                            // A count known to the compiler, for all but the last channels.
-                            if count == LANES {
-                                put(to_pixel, lanes, LANES, to.sum, bias);
-                            } else {
-                                put(to_pixel, lanes, count, to.sum, bias);
-                            }
+                // SAFETY: the caller has written these rows, by products.
+                let products = |i: usize, j: usize| unsafe { from.lanes(i * SIDE + j, tile - first, column) };
+                let write = |i: usize, j: usize, lanes: &[E; LANES]| {
+                    let Some(pixel) = square.pixel(i, j) else { return };
+                    // SAFETY: the pixel and its channels are the output's, and this tile's alone; with
+                    // `sum` they have been written before.
+                    unsafe {
+                        let to_pixel = to.to.at(pixel + channel);
+                        // A count known to the compiler, for all but the last channels.
+                        if count == LANES {
+                            put(to_pixel, lanes, LANES, to.sum, bias);
+                        } else {
+                            put(to_pixel, lanes, count, to.sum, bias);
                         }
                     }
-                }
+                };
+                along_both(products, &mut between, write, to_output::<E, FMA>);
             }
         }
     }
 
-    /// Transforms the kernels of the rows `first..end`: those of their columns from `first_column` on, as
-    /// many as `to` has.
-    fn transform_kernels<E>(kernels: &Kernels<'_, E>, first: usize, end: usize, first_column: usize, to: &Planes<E>) {
-        let (mut between, mut transformed) = (between::<E, KERNEL, SIDE>(), zeros::<E, SIDE>());
-        for row in first..end {
+    /// Transforms the kernels of the rows `first..end` to the rows of `to` from `to_row` on: those of their
+    /// columns from `first_column` on, as many as `to` has.
+    fn transform_kernels<E>(
+        kernels: &Kernels<'_, E>, first: usize, end: usize, first_column: usize, to: &Planes<E>, to_row: usize,
+    ) {
+        let mut between = zeros::<E, KERNEL, SIDE>();
+        let mut taps = zeros::<E, TAPS, LANES>();
+        for start in (first..end).step_by(LANES) {
+            let rows = LANES.min(end - start);
             for column in (0..to.columns).step_by(LANES) {
-                let mut square = zeros::<E, KERNEL>();
-                let first = kernels.columns.min(first_column + column);
-                for (lane, column) in (first..kernels.columns.min(first + LANES)).enumerate() {
-                    for (tap, v) in kernels.of(row, column).iter().enumerate() {
-                        let to = if kernels.turned { TAPS - 1 - tap } else { tap };
-                        square[to / KERNEL][to % KERNEL][lane] = *v;
-                    }
+                kernels.side_by_side([start, rows], first_column + column, &mut taps);
+                let taps = taps.as_flattened();
+                for row in 0..rows {
+                    let from = |i: usize, j: usize| {
+                        let tap = i * KERNEL + j;
+                        &taps[row * TAPS + if kernels.turned { TAPS - 1 - tap } else { tap }].0
+                    };
+                    let to_row = to_row + start - first + row;
+                    let put = |i, j, lanes: &_| to.put(i * SIDE + j, to_row, column, lanes);
+                    along_both(from, &mut between, put, of_kernel::<E, FMA>);
                 }
-                along_both(&square, &mut between, &mut transformed, of_kernel::<E, FMA>);
-                store(&transformed, to, row, column);
             }
         }
     }
 
     /// Transforms gradients of transformed kernels, the rows `first..end` of `from`, and adds them to
-    /// those of the kernels of outputs from `first_output + first` on.
-    fn transform_kernel_gradients<E>(from: &Planes<E>, first: usize, end: usize, inputs: usize, to: Shared<E>, first_output: usize) {
-        let (mut square, mut between) = (zeros::<E, SIDE>(), between::<E, SIDE, KERNEL>());
-        let mut kernels = zeros::<E, KERNEL>();
+    /// those of the kernels of outputs from `first_output + first` on, and of inputs from `first_input` on.
+    fn transform_kernel_gradients<E>(
+        from: &Planes<E>, first: usize, end: usize, inputs: usize, to: Shared<E>, first_output: usize,
+        first_input: usize,
+    ) {
+        let (mut between, mut kernels) = (zeros::<E, SIDE, KERNEL>(), zeros::<E, KERNEL, KERNEL>());
         for row in first..end {
-            for column in (0..inputs).step_by(LANES) {
-                for (plane, lanes) in square.iter_mut().flatten().enumerate() {
-                    // SAFETY: the caller has written these rows, by products.
-                    *lanes = unsafe { *from.place(plane, row, column) };
-                }
-                along_both(&square, &mut between, &mut kernels, to_kernel::<E, FMA>);
-                let count = LANES.min(inputs - column);
-                let start = ((first_output + row) * inputs + column) * TAPS;
+            for column in (0..from.columns.min(inputs - first_input)).step_by(LANES) {
+                // SAFETY: the caller has written these rows, by products.
+                let products = |i: usize, j: usize| unsafe { from.lanes(i * SIDE + j, row, column) };
+                along_both(products, &mut between, |i, j, lanes| kernels[i][j].0 = *lanes, to_kernel::<E, FMA>);
+                let input = first_input + column;
+                let count = LANES.min(inputs - input);
+                let start = ((first_output + row) * inputs + input) * TAPS;
                 // SAFETY: they are weights of this row's output, which is this thread's alone.
                 let to = unsafe { std::slice::from_raw_parts_mut(to.at(start), count * TAPS) };
                 for (lane, to) in to.chunks_exact_mut(TAPS).enumerate() {
                     for (tap, to) in to.iter_mut().enumerate() {
-                        *to += kernels[tap / KERNEL][tap % KERNEL][lane];
+                        *to += kernels[tap / KERNEL][tap % KERNEL].0[lane];
                     }
                 }
             }
         }
-    }
-}
-
-/// Writes a transformed square to its place in each plane.
-#[inline(always)]
-fn store<E: Scalar>(square: &Square<E, SIDE>, to: &Planes<E>, row: usize, column: usize) {
-    for (plane, lanes) in square.iter().flatten().enumerate() {
-        // SAFETY: `Planes::new` has been promised that the row is this thread's.
-        unsafe { *to.place(plane, row, column) = *lanes };
     }
 }
 
@@ -356,11 +395,52 @@ struct Kernels<'a, E> {
     turned: bool,
 }
 
-impl<E> Kernels<'_, E> {
+impl<E: Scalar> Kernels<'_, E> {
+    /// The kernels of `count` rows from `first` on: tap by tap, those of a row's columns from `column`
+    /// on side by side, with zeros where there is none.
     #[inline(always)]
-    fn of(&self, row: usize, column: usize) -> &[E] {
-        let kernel = if self.by_input { column * self.rows + row } else { row * self.columns + column };
-        &self.weight[kernel * TAPS..][..TAPS]
+    fn side_by_side(&self, [first, count]: [usize; 2], column: usize, to: &mut Block<E, TAPS, LANES>) {
+        let mut square = [Lanes([E::zero(); LANES]); LANES];
+        if self.by_input {
+            // The rows of a column follow one another: 16 times as many numbers as a kernel has.
+            for (i, to) in to.iter_mut().enumerate() {
+                let some = LANES.min((count * TAPS).saturating_sub(i * LANES));
+                for (lane, line) in square.iter_mut().enumerate() {
+                    let columns = self.rows * TAPS * (column + lane);
+                    self.copy(
+                        if column + lane < self.columns { some } else { 0 },
+                        columns + first * TAPS + i * LANES,
+                        line,
+                    );
+                }
+                turned(&square, to);
+            }
+        } else {
+            let mut turned_square = square;
+            for (row, to) in to.as_flattened_mut().chunks_exact_mut(TAPS).take(count).enumerate() {
+                for (lane, line) in square.iter_mut().enumerate() {
+                    let start = ((first + row) * self.columns + column + lane) * TAPS;
+                    // A whole vector, of which the kernel is the first part, is copied at once.
+                    let some = LANES.min(self.weight.len().saturating_sub(start));
+                    self.copy(if column + lane < self.columns { some } else { 0 }, start, line);
+                }
+                turned(&square, &mut turned_square);
+                to.copy_from_slice(&turned_square[..TAPS]);
+            }
+        }
+    }
+
+    /// Copies so many weights from `start` on, and zeros behind them.
+    #[inline(always)]
+    fn copy(&self, count: usize, start: usize, to: &mut Lanes<E>) {
+        if count == LANES {
+            to.0.copy_from_slice(&self.weight[start..][..LANES]);
+        } else {
+            to.0.fill(E::zero());
+            if count > 0 {
+                to.0[..count].copy_from_slice(&self.weight[start..][..count]);
+            }
+        }
     }
 }
 
@@ -449,17 +529,24 @@ unsafe fn convolve<E: Scalar>(
     }
 }
 
-/// Multiplies the tiles in the first `count` rows of `tiles` by kernels.
+/// Multiplies the tiles in the first `count` rows of `tiles`, their channels from `first` on, by the kernels
+/// in the first `depth` rows of `kernels`. Adds the product to what `to` holds where `first` is not 0.
 ///
 /// # Safety
-/// The rows, and all of `kernels`, must have been written, and `to` be this thread's.
-unsafe fn multiply<E: Scalar>(tiles: &Planes<E>, kernels: &Planes<E>, count: usize, to: &Planes<E>) {
+/// All these must have been written, what is added to as well, and `to` be this thread's.
+unsafe fn multiply<E: Scalar>(
+    tiles: &Planes<E>,
+    kernels: &Planes<E>,
+    [first, depth]: [usize; 2],
+    count: usize,
+    to: &Planes<E>,
+) {
     for plane in 0..PRODUCTS {
         // SAFETY: the caller's.
         unsafe {
-            let (a, b) =
-                (tiles.matrix(plane, count, 0, kernels.rows), kernels.matrix(plane, kernels.rows, 0, kernels.columns));
-            to.target(plane, count, false).set(a, b, Threads::One);
+            let (a, b) = (tiles.matrix(plane, count, first, depth), kernels.matrix(plane, depth, 0, kernels.columns));
+            let target = to.target(plane, count, first > 0);
+            if first > 0 { target.add(a, b, Threads::One) } else { target.set(a, b, Threads::One) }
         }
     }
 }
@@ -476,8 +563,8 @@ fn by_tiles<E: Scalar>(tiles: &Tiles<'_, E>, kernels: &Kernels<'_, E>, writing: 
         let width = panel.min(kernels.columns - first).next_multiple_of(LANES);
         // SAFETY: rows are written by one item each, and read when all are.
         let u = unsafe { Planes::within(transformed.spare_capacity_mut(), kernels.rows, width) };
-        (0..kernels.rows.div_ceil(SOME)).into_par_iter().for_each(|i| {
-            transform_kernels(kernels, i * SOME, kernels.rows.min((i + 1) * SOME), first, &u);
+        (0..kernels.rows.div_ceil(LANES)).into_par_iter().for_each(|i| {
+            transform_kernels(kernels, i * LANES, kernels.rows.min((i + 1) * LANES), first, &u, i * LANES);
         });
         let items = (0..count.div_ceil(chunk)).into_par_iter();
         share(items, len + Planes::<E>::len(chunk, width), |scratch, i| {
@@ -488,7 +575,7 @@ fn by_tiles<E: Scalar>(tiles: &Tiles<'_, E>, kernels: &Kernels<'_, E>, writing: 
             unsafe {
                 let (v, products) = (Planes::within(v, chunk, lanes), Planes::within(products, chunk, width));
                 transform_input(tiles, start, end, &v, 0);
-                multiply(&v, &u, end - start, &products);
+                multiply(&v, &u, [0, kernels.rows], end - start, &products);
                 transform_products(&products, start, end, writing, first);
             }
         });
@@ -504,7 +591,8 @@ fn by_panels<E: Scalar>(tiles: &Tiles<'_, E>, kernels: &Kernels<'_, E>, writing:
     (0..count.div_ceil(SOME)).into_par_iter().for_each(|i| {
         transform_input(tiles, i * SOME, count.min((i + 1) * SOME), &v, i * SOME);
     });
-    let len = Planes::<E>::len(kernels.rows, PANEL).next_multiple_of(LANES);
+    let depth = if count <= FEW_TILES { DEPTH } else { kernels.rows }.min(kernels.rows);
+    let len = Planes::<E>::len(depth, PANEL).next_multiple_of(LANES);
     let items = (0..kernels.columns.div_ceil(PANEL)).into_par_iter();
     share(items, len + Planes::<E>::len(count, PANEL), |scratch, i| {
         let first = i * PANEL;
@@ -513,9 +601,12 @@ fn by_panels<E: Scalar>(tiles: &Tiles<'_, E>, kernels: &Kernels<'_, E>, writing:
         // SAFETY: both are this item's, and the tiles are not written any more. What is read has been
         // written: the kernels' rows by the transform, the products' by `multiply`.
         unsafe {
-            let (u, products) = (Planes::within(u, kernels.rows, width), Planes::within(products, count, width));
-            transform_kernels(kernels, 0, kernels.rows, first, &u);
-            multiply(&v, &u, count, &products);
+            let (u, products) = (Planes::within(u, depth, width), Planes::within(products, count, width));
+            for start in (0..kernels.rows).step_by(depth) {
+                let end = kernels.rows.min(start + depth);
+                transform_kernels(kernels, start, end, first, &u, 0);
+                multiply(&v, &u, [start, end - start], count, &products);
+            }
             transform_products(&products, 0, count, writing, first);
         }
     });
@@ -553,11 +644,11 @@ impl<E: Scalar> Transformed<E> {
     /// # Safety
     /// The tiles must have been transformed, and the plane be this thread's; written, where it is added
     /// to.
-    unsafe fn product(&self, to: &Planes<E>, plane: usize, first: usize, tiles: usize, add: bool) {
+    unsafe fn product(&self, to: &Planes<E>, plane: usize, [output, input]: [usize; 2], tiles: usize, add: bool) {
         // SAFETY: the caller's.
         unsafe {
-            let a = self.outputs.matrix(plane, tiles, first, to.rows).transposed();
-            let b = self.inputs.matrix(plane, tiles, 0, to.columns);
+            let a = self.outputs.matrix(plane, tiles, output, to.rows).transposed();
+            let b = self.inputs.matrix(plane, tiles, input, to.columns);
             let target = to.target(plane, to.rows, add);
             if add { target.add(a, b, Threads::One) } else { target.set(a, b, Threads::One) }
         }
@@ -619,7 +710,7 @@ pub(super) fn weight_gradient<E: Scalar>(geometry: &Geometry, x: &[E], dy: &[E],
     }
 }
 
-/// All tiles, for panels of output channels.
+/// All tiles, for panels of input and output channels, whose sums stay in the second-level cache.
 fn weights_by_panels<E: Scalar>(geometry: &Geometry, pairs: &Pairs<'_, E>, dw: Shared<E>) {
     let (inputs, outputs, count) = (geometry.conv.inputs, geometry.conv.outputs, pairs.inputs.count());
     let mut transformed = Vec::with_capacity(pairs.len(count));
@@ -627,15 +718,17 @@ fn weights_by_panels<E: Scalar>(geometry: &Geometry, pairs: &Pairs<'_, E>, dw: S
     let tiles = unsafe { pairs.within(transformed.spare_capacity_mut(), count) };
     pairs.transform_all(0, count, &tiles);
     let panel = PANEL.min(outputs.div_ceil(2));
-    let items = (0..outputs.div_ceil(panel)).into_par_iter();
-    share(items, Planes::<E>::len(panel, pairs.inputs.lanes()), |scratch, i| {
-        let first = i * panel;
-        let rows = panel.min(outputs - first);
+    let width = PANEL.min(pairs.inputs.lanes());
+    let across = inputs.div_ceil(width);
+    let items = (0..outputs.div_ceil(panel) * across).into_par_iter();
+    share(items, Planes::<E>::len(panel, width), |scratch, i| {
+        let (output, input) = (i / across * panel, i % across * width);
+        let (rows, columns) = (panel.min(outputs - output), width.min(pairs.inputs.lanes() - input));
         // SAFETY: it is this item's, and read when the products have written it.
         unsafe {
-            let sums = Planes::within(scratch, rows, pairs.inputs.lanes());
-            (0..PRODUCTS).for_each(|plane| tiles.product(&sums, plane, first, count, false));
-            transform_kernel_gradients(&sums, 0, rows, inputs, dw, first);
+            let sums = Planes::within(scratch, rows, columns);
+            (0..PRODUCTS).for_each(|plane| tiles.product(&sums, plane, [output, input], count, false));
+            transform_kernel_gradients(&sums, 0, rows, inputs, dw, output, input);
         }
     });
 }
@@ -656,7 +749,7 @@ fn weights_by_parts<E: Scalar>(geometry: &Geometry, pairs: &Pairs<'_, E>, dw: Sh
             for first in (i * part..end).step_by(chunk) {
                 let some = chunk.min(end - first);
                 pairs.transform(first, first + some, &tiles, 0);
-                (0..PRODUCTS).for_each(|plane| tiles.product(&sums, plane, 0, some, true));
+                (0..PRODUCTS).for_each(|plane| tiles.product(&sums, plane, [0, 0], some, true));
             }
         }
     });
@@ -664,7 +757,7 @@ fn weights_by_parts<E: Scalar>(geometry: &Geometry, pairs: &Pairs<'_, E>, dw: Sh
     add_in_order(sum, others);
     // SAFETY: they are borrowed here, and initialised.
     let sums = unsafe { Planes::new(Shared::new(sum), outputs, lanes) };
-    transform_kernel_gradients(&sums, 0, outputs, inputs, dw, 0);
+    transform_kernel_gradients(&sums, 0, outputs, inputs, dw, 0, 0);
 }
 
 /// Chunks of tiles, for one group of output channels after the other.
@@ -687,11 +780,11 @@ fn weights_by_chunks<E: Scalar>(geometry: &Geometry, pairs: &Pairs<'_, E>, dw: S
             (0..PRODUCTS).into_par_iter().for_each(|plane| {
                 // SAFETY: the tiles have been transformed, and the plane is this item's, which an earlier
                 // chunk has written where it is added to.
-                unsafe { tiles.product(&sums, plane, first, end - start, start > 0) };
+                unsafe { tiles.product(&sums, plane, [first, 0], end - start, start > 0) };
             });
         }
         (0..rows.div_ceil(SOME)).into_par_iter().for_each(|i| {
-            transform_kernel_gradients(&sums, i * SOME, rows.min((i + 1) * SOME), inputs, dw, first);
+            transform_kernel_gradients(&sums, i * SOME, rows.min((i + 1) * SOME), inputs, dw, first, 0);
         });
     }
 }
