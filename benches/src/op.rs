@@ -54,17 +54,19 @@ const CASES: &[Case] = &[
     ("relu", |a| layer::<Relu, _, _>(a, ELEMENTS)),
     ("silu", |a| layer::<Silu, _, _>(a, ELEMENTS)),
     ("dropout", |a| layer::<DropoutOneIn<10>, _, _>(a, ELEMENTS)),
-    ("add", |a| function(a, ELEMENTS, |x, y| try_add(x, y))),
+    ("add", |a| function(a, ELEMENTS, try_add)),
     ("cross-entropy", cross_entropy_of_rows),
     ("conv3x3-64", |a| images::<Conv2d<64, 64, 3, 1, 1>, 64, _>(a, 32, 32)),
     ("conv3x3-128", |a| images::<Conv2d<128, 128, 3, 1, 1>, 128, _>(a, 32, 16)),
     ("conv3x3-256", |a| images::<Conv2d<256, 256, 3, 1, 1>, 256, _>(a, 32, 8)),
     ("conv3x3-512", |a| images::<Conv2d<512, 512, 3, 1, 1>, 512, _>(a, 32, 4)),
     ("conv3x3-16", |a| images::<Conv2d<16, 16, 3, 1, 1>, 16, _>(a, 8, 64)),
+    ("conv3x3-exact", |a| images::<Exact<Conv2d<64, 64, 3, 1, 1>>, 64, _>(a, 32, 32)),
     ("conv3x3-stride2", |a| images::<Conv2d<64, 128, 3, 2, 1>, 64, _>(a, 32, 32)),
     ("conv3x3-depthwise", |a| images::<Conv2d<64, 64, 3, 1, 1, 1, 64>, 64, _>(a, 32, 32)),
     ("conv1x1", |a| images::<Conv2d<256, 64, 1>, 256, _>(a, 16, 16)),
     ("conv7x7-stem", |a| images::<Conv2d<3, 64, 7, 2, 3>, 3, _>(a, 16, 64)),
+    ("conv-transpose2x2", |a| images::<ConvTranspose2d<64, 32, 2, 2>, 64, _>(a, 8, 32)),
     ("batch-norm", |a| images::<BatchNorm2d<64>, 64, _>(a, 32, 32)),
     ("batch-norm-relu", |a| images::<BatchNorm2dAct<64, Relu>, 64, _>(a, 32, 32)),
     ("group-norm", |a| images::<GroupNorm<8, 64>, 64, _>(a, 32, 32)),
@@ -74,7 +76,8 @@ const CASES: &[Case] = &[
     ("global-avg-pool", |a| images::<GlobalAvgPool2d, 64, _>(a, 32, 32)),
     ("upsample-nearest", |a| images::<UpsampleNearest2d<2>, 64, _>(a, 32, 16)),
     ("upsample-bilinear", |a| images::<UpsampleBilinear2d<2>, 64, _>(a, 32, 16)),
-    ("concat", |a| function(a, (8, Const::<32>, 64, 64), |x, y| try_concat_channels(x, y))),
+    ("concat", |a| function(a, (8, Const::<32>, 64, 64), try_concat_channels)),
+    ("up-block", up_block),
     ("conv-norm-relu", |a| images::<Fused<(Conv2d<64, 64, 3, 1, 1>, BatchNorm2d<64>, Relu)>, 64, _>(a, 32, 32)),
     ("residual-block", |a| {
         type F = (Conv2d<64, 64, 3, 1, 1>, BatchNorm2d<64>, Relu, Conv2d<64, 64, 3, 1, 1>, BatchNorm2d<64>);
@@ -139,6 +142,16 @@ fn attention(args: &OpArgs, batch: usize, sequence: usize) -> Result<Value, Stri
     let [q, k, v]: [Bare<_>; 3] = std::array::from_fn(|_| dev.sample_normal_like(&shape));
     let causal = Attention::<4, true>;
     run(args, &mut (), &dims(&shape), |()| causal.try_forward((q.leaky_trace(), k.clone(), v.clone())))
+}
+
+/// The highest level of a U-Net's decoder.
+fn up_block(args: &OpArgs) -> Result<Value, String> {
+    type Layers = (UnbiasedConv2d<48, 16, 3, 1, 1>, BatchNorm2d<16>, Relu);
+    let dev = Dev::seed_from_u64(SEED);
+    let mut model = <UpBlock<Layers> as BuildOnDevice<Dev, f32>>::build_on_device(&dev);
+    let below: Bare<_> = dev.sample_normal_like(&(8, Const::<32>, 32, 32));
+    let skip: Bare<_> = dev.sample_normal_like(&(8, Const::<16>, 64, 64));
+    run(args, &mut model, &dims(skip.shape()), |model| model.try_forward_mut((below.leaky_trace(), skip.clone())))
 }
 
 fn embedding(args: &OpArgs) -> Result<Value, String> {

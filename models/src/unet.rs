@@ -8,14 +8,20 @@
 use ckpt_runtime::prelude::*;
 
 /// Two 3×3 convolutions, each with a norm and a ReLU.
-pub type Level<const I: usize, const O: usize, E, D> = nn::Fused<(
+type Twice<const I: usize, const O: usize, E, D> = (
     nn::UnbiasedConv2d<I, O, 3, 1, 1, 1, 1, E, D>,
     nn::BatchNorm2d<O, E, D>,
     nn::Relu,
     nn::UnbiasedConv2d<O, O, 3, 1, 1, 1, 1, E, D>,
     nn::BatchNorm2d<O, E, D>,
     nn::Relu,
-)>;
+);
+
+/// A level of the encoder.
+pub type Down<const I: usize, const O: usize, E, D> = nn::Fused<Twice<I, O, E, D>>;
+
+/// A level of the decoder: takes what comes from below, enlarged, and its skip, `I` channels in all.
+pub type Up<const I: usize, const O: usize, E, D> = nn::UpBlock<Twice<I, O, E, D>>;
 
 /// From images to the logits of each pixel's class, through 16, 32, 64 and 128 channels and back.
 ///
@@ -30,25 +36,23 @@ pub type Level<const I: usize, const O: usize, E, D> = nn::Fused<(
 #[derive(Clone, Debug)]
 pub struct UNet<const CLASSES: usize, E: Dtype, D: Device<E>> {
     /// At full size.
-    pub down1: Level<3, 16, E, D>,
+    pub down1: Down<3, 16, E, D>,
     /// At half the size.
-    pub down2: Level<16, 32, E, D>,
+    pub down2: Down<16, 32, E, D>,
     /// At a quarter.
-    pub down3: Level<32, 64, E, D>,
+    pub down3: Down<32, 64, E, D>,
     /// At an eighth.
-    pub bottom: Level<64, 128, E, D>,
+    pub bottom: Down<64, 128, E, D>,
     /// Back at a quarter, with what `down3` gave.
-    pub up3: Level<192, 64, E, D>,
+    pub up3: Up<192, 64, E, D>,
     /// At half, with what `down2` gave.
-    pub up2: Level<96, 32, E, D>,
+    pub up2: Up<96, 32, E, D>,
     /// At full size, with what `down1` gave.
-    pub up1: Level<48, 16, E, D>,
+    pub up1: Up<48, 16, E, D>,
     /// From a pixel's vector to logits.
     pub head: nn::Conv2d<16, CLASSES, 1, 1, 0, 1, 1, E, D>,
     /// From one level to the one below.
     pub shrink: nn::MaxPool2d<2>,
-    /// From one level to the one above, beside its skip.
-    pub join: nn::UpsampleConcat2d<2>,
 }
 
 #[checkpointed]
@@ -66,22 +70,17 @@ impl<const CLASSES: usize, E: Dtype, D: Device<E> + nn::ImageDevice<E>> UNet<CLA
         #[checkpoint(name = "UNet.bottom")]
         let eighth = self.bottom.forward(self.shrink.forward(quarter));
         #[checkpoint(name = "UNet.up3")]
-        let quarter = self.up3.forward(self.join.forward((eighth, quarter)));
+        let quarter = self.up3.forward((eighth, quarter));
         #[checkpoint(name = "UNet.up2")]
-        let half = self.up2.forward(self.join.forward((quarter, half)));
+        let half = self.up2.forward((quarter, half));
         #[checkpoint(name = "UNet.up1")]
-        let full = self.up1.forward(self.join.forward((half, full)));
+        let full = self.up1.forward((half, full));
         self.head.forward(full)
     }
 }
 
-/// Recomputes [`UNet`]'s decoder and keeps its encoder.
-///
-/// A decoder's level reads about three times the channels of the encoder's beside it, and its
-/// backward comes first, while the encoder's values are all still there: at the peak, the decoder's
-/// are what can be spared.
-pub fn decoder_only() -> Policy {
-    ["UNet.down1", "UNet.down2", "UNet.down3", "UNet.bottom"]
-        .into_iter()
-        .fold(Policy::checkpoint(), |policy, level| policy.region(level, Mode::Keep))
+/// Recomputes all of [`UNet`]'s levels but the decoder's last, the most expensive one: its backward
+/// follows at once, so that keeping what it stores costs no memory at the peak.
+pub fn all_but_the_last() -> Policy {
+    Policy::checkpoint().region("UNet.up1", Mode::Keep)
 }

@@ -3,7 +3,7 @@
 use ckpt_runtime::prelude::*;
 use models::{
     resnet::{ResNet18, ResNet50, selective_18},
-    unet::{UNet, decoder_only},
+    unet::{UNet, all_but_the_last},
 };
 use tests::{
     compare::noise,
@@ -65,10 +65,6 @@ where
     })
 }
 
-fn modes() -> Vec<(&'static str, Policy)> {
-    vec![("keep", Policy::keep()), ("checkpoint", Policy::checkpoint()), ("verify", Policy::checkpoint().verify(0.0))]
-}
-
 #[test]
 fn resnet18_trains_alike_in_every_mode() {
     let run = |policy| classify::<f32, ResNet18<CLASSES, f32, Cpu>>(policy, 2, 8);
@@ -96,7 +92,7 @@ fn the_unet_trains_alike_in_every_mode_and_dtype() {
         ("keep", Policy::keep()),
         ("checkpoint", Policy::checkpoint()),
         ("verify", Policy::checkpoint().verify(0.0)),
-        ("decoder only", decoder_only()),
+        ("all but the last", all_but_the_last()),
     ];
     let (single, double) = (segment::<f32>(Policy::plain()), segment::<f64>(Policy::plain()));
     for (name, policy) in all {

@@ -59,6 +59,13 @@ where
         b: &<Self as Storage<E>>::Vec,
     ) -> Result<<Self as Storage<E>>::Vec, <Self as HasErr>::Err> {
         let sizes = Sizes::new(scale, of_b, a.len());
+        assert!(
+            b.len() == of_b.elements()
+                && of_b.height.is_multiple_of(scale)
+                && of_b.width.is_multiple_of(scale)
+                && a.len() * scale * scale + b.len() == of_b.pixels() * sizes.channels(),
+            "images that do not fit beside one another"
+        );
         let rows = piece(a.len() * scale * scale + b.len()).div_ceil(sizes.row());
         // SAFETY: the rows tile the buffer, and `join_row` writes all of its row.
         let y = unsafe {

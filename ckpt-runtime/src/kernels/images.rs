@@ -38,14 +38,14 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Pixels of all images.
+    /// Pixels of all images; the largest number where there are more.
     pub fn pixels(self) -> usize {
-        self.images * self.height * self.width
+        self.images.saturating_mul(self.height).saturating_mul(self.width)
     }
 
-    /// Numbers of all images.
+    /// Numbers of all images; the largest number where there are more, which no buffer holds.
     pub fn elements(self) -> usize {
-        self.pixels() * self.channels
+        self.pixels().saturating_mul(self.channels)
     }
 
     /// In the order of a tensor's shape.

@@ -61,14 +61,14 @@ where
         from: &<Self as Storage<E>>::Vec,
         keep: bool,
     ) -> Result<Option<Sums<E>>, <Self as HasErr>::Err> {
-        if f == Activation::Relu {
+        if f == Activation::Relu && keep {
             let mut positive = vec![0; to.len().div_ceil(BLOCK) * LANES];
             let piece = piece(to.len());
             let pieces = to.par_chunks_mut(piece).zip(from.par_chunks(piece));
             pieces
                 .zip(positive.par_chunks_mut(piece / BLOCK * LANES))
                 .for_each(|((to, from), positive)| join_relu(to, from, positive));
-            return Ok(keep.then_some(Sums::Positive(positive)));
+            return Ok(Some(Sums::Positive(positive)));
         }
         add_to(to, from);
         let kept = (keep && f != Activation::Identity).then(|| Sums::All(to.to_vec()));

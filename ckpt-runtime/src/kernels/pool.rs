@@ -34,7 +34,8 @@ pub struct Window {
 impl Window {
     /// Windows along a side of `pixels`; `None` where not one fits.
     pub fn count(self, pixels: usize) -> Option<usize> {
-        let free = (pixels + 2 * self.padding).checked_sub(self.dilation * (self.size - 1) + 1)?;
+        let reach = self.dilation.checked_mul(self.size - 1)?.checked_add(1)?;
+        let free = self.padding.checked_mul(2)?.checked_add(pixels)?.checked_sub(reach)?;
         Some(free / self.stride + 1)
     }
 

@@ -64,7 +64,8 @@ pub struct Attention<const HEADS: usize, const CAUSAL: bool = false, const DROP_
 /// - `(x, memory)` with `memory` `[.., K, M]`, to which `x` attends,
 /// - `(x, memory, padding)` with `padding` `[.., K]`.
 ///
-/// A position that sees nothing gets the output layer's bias (PyTorch: not-a-number).
+/// A position that sees nothing gets the output layer's bias (PyTorch: not-a-number); on a device
+/// without kernels of ours, where masks are added to scores, it sees all alike.
 ///
 /// # Panics
 /// Where `HEADS` does not divide `M`, a run-time dimension does not fit, or one is 0.
@@ -266,10 +267,12 @@ fn attend<E: Real, D: Device<E>, T: Tape<E, D>>(
     let (y, log_sums) = kernel.forward(&device, &heads, &inputs.sources(&read(&inputs)?))?;
     let y = buffers.give_out(&device, y, (heads.batch * heads.queries, heads.features()))?;
     if T::OWNS_TAPE {
-        let (gradient, output) = (GradientHandle::of(&y), y.clone());
+        let (gradient, y) = (GradientHandle::of(&y), y.clone());
         tape.add_backward_op(move |grads| {
             let dy = gradient.take(grads)?;
-            let (values, output) = (read(&inputs)?, buffers.take_in(&output)?);
+            let output = buffers.take_in(&y)?;
+            drop(y);
+            let values = read(&inputs)?;
             // Each gradient is taken out while the kernel adds to it. Where one tensor stands for
             // several, the second finds an empty buffer and gets one of its own.
             let empty = |buffer: &Buffer<E, D>| <D as Storage<E>>::len(&device, buffer) == 0;
@@ -505,7 +508,7 @@ fn padding_of<S: Shape, D: Storage<bool>>(
 ) -> Vec<bool> {
     let dims: Vec<usize> = padding.shape().concrete().into_iter().collect();
     assert!(
-        dims.iter().product::<usize>() == batch * keys,
+        dims == [batch, keys] || (batch == 1 && dims == [keys]),
         "{layer}: a padding mask {dims:?} for [{batch}, {keys}] keys"
     );
     padding.as_vec()

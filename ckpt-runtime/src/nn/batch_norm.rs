@@ -32,7 +32,8 @@ use crate::{
 /// holds what PyTorch's holds. That has one number more, `num_batches_tracked`, an integer which
 /// only matters without a momentum and is left out.
 ///
-/// Keeps its input, and two numbers a channel. Sums are made in `f64` beyond a few dozen pixels.
+/// Keeps its input, and two numbers a channel. Sums are made of short ones in the dtype, which are
+/// added in `f64`.
 ///
 /// # Shapes
 /// `[channels, height, width]` or `[batch, channels, height, width]`, to the same; all tensors are

@@ -122,20 +122,7 @@ where
     R: Tape<E, D>,
 {
     let (of_a, of_b) = (a.shape().extent(), b.shape().extent());
-    let fitting = Extent { height: scale * of_a.height, width: scale * of_a.width, channels: of_b.channels, ..of_a };
-    assert!(
-        fitting == of_b && A::BATCHED == B::BATCHED,
-        "{layer} cannot put {:?} and {:?} behind one another{}",
-        of_a.dims(),
-        of_b.dims(),
-        if scale == 1 { String::new() } else { format!(", the first one enlarged by {scale}") }
-    );
-    assert!(
-        of_a.elements() > 0 && of_b.elements() > 0,
-        "{layer} cannot run on nothing: its inputs are {:?} and {:?}",
-        of_a.dims(),
-        of_b.dims()
-    );
+    let output = joined(layer, scale, [of_a, of_b], A::BATCHED == B::BATCHED);
     let device = a.device().clone();
     let (a, tape_a, layout_of_a) = fused::laid_out(a, of_a)?;
     let (b, tape_b, layout_of_b) = fused::laid_out(b, of_b)?;
@@ -144,7 +131,6 @@ where
         let (a, b) = (device.take_in(&a, of_a, layout_of_a)?, device.take_in(&b, of_b, layout_of_b)?);
         device.concatenated(scale, of_b, &a, &b)?
     };
-    let output = Extent { channels: of_a.channels + of_b.channels, ..of_b };
     let y = <A::With<usize> as Images>::tensor(&device, y, output).expect("dimensions that both have")?;
     if T::OWNS_TAPE {
         let of_y = GradientHandle::of(&y);
@@ -160,16 +146,45 @@ where
     Ok(y.put_tape(tape))
 }
 
+/// The extent of two images behind one another, the first one enlarged by `scale`.
+///
+/// # Panics
+/// Where they do not fit one another, or one is empty.
+pub(super) fn joined(layer: &str, scale: usize, [of_a, of_b]: [Extent; 2], both_batched: bool) -> Extent {
+    assert!(both_batched, "{layer} takes both images with a batch, or both without");
+    let larger = |side: usize| side.saturating_mul(scale);
+    let (height, width) = (larger(of_a.height), larger(of_a.width));
+    assert!(
+        Extent { height, width, channels: of_b.channels, ..of_a } == of_b,
+        "{layer} cannot put {:?} and {:?} behind one another{}",
+        of_a.dims(),
+        of_b.dims(),
+        if scale == 1 { String::new() } else { format!(", the first one enlarged by {scale}") }
+    );
+    assert!(
+        of_a.elements() > 0 && of_b.elements() > 0,
+        "{layer} cannot run on nothing: its inputs are {:?} and {:?}",
+        of_a.dims(),
+        of_b.dims()
+    );
+    Extent { channels: of_a.channels + of_b.channels, ..of_b }
+}
+
 /// Where the gradient of one of the two goes.
-struct Operand<E: Real, D: Device<E>> {
-    gradient: GradientHandle<E, D>,
-    extent: Extent,
-    layout: Layout,
+pub(super) struct Operand<E: Real, D: Device<E>> {
+    pub(super) gradient: GradientHandle<E, D>,
+    pub(super) extent: Extent,
+    pub(super) layout: Layout,
 }
 
 impl<E: Real, D: ImageBuffers<E>> Operand<E, D> {
     /// Lets `add` add to it, channels last.
-    fn add(&self, device: &D, grads: &mut Gradients<E, D>, add: impl FnOnce(&mut Buffer<E, D>)) -> Result<(), D::Err> {
+    pub(super) fn add(
+        &self,
+        device: &D,
+        grads: &mut Gradients<E, D>,
+        add: impl FnOnce(&mut Buffer<E, D>),
+    ) -> Result<(), D::Err> {
         let mut sum = self.gradient.take(grads)?;
         match self.layout {
             Layout::ChannelsLast => add(&mut sum),

@@ -50,7 +50,8 @@ pub type ConvWeight<const I: usize, const O: usize, const K: usize, const GROUPS
 /// 1509.09308; points 0, ±1/√2, ±√2, ∞), with a quarter of the multiplications. At 512 channels its
 /// output is off by 2·10⁻⁶ of the root mean square, and by 1.5·10⁻⁵ at most, against `f64`; the
 /// gradients of a whole ResNet-50's first layers move by about 10⁻³ (PyTorch's `f32`: 2.5·10⁻⁴).
-/// [`Exact`](super::Exact) is the way out. `f64` is never transformed.
+/// A number that is not finite spreads over the 4×4 pixels of its tile. [`Exact`](super::Exact) is the
+/// way out. `f64` is never transformed, nor are images of 2 pixels a side or less.
 ///
 /// ```
 /// use ckpt_runtime::{nn, prelude::*};
@@ -299,7 +300,7 @@ impl<E: Real, D: ConvKernel<E>> Step<E, D> for Forth<E, D> {
                 panic!(
                     "{name} cannot lay a kernel of {} pixels (K = {kernel}, DILATION = {dilation}) on images of {} by {} \
                      pixels with {padding} of padding on each side",
-                    dilation * (kernel - 1) + 1,
+                    dilation.saturating_mul(kernel - 1).saturating_add(1),
                     input.height,
                     input.width,
                 )

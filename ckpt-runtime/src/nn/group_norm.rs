@@ -26,7 +26,7 @@ use crate::{
 /// PyTorch.
 ///
 /// Keeps its input, and two numbers a group of an image. In a [`Fused`](super::Fused) run a function
-/// behind it runs in its pass. Sums are made in `f64` beyond a few dozen pixels.
+/// behind it runs in its pass. Sums are made of short ones in the dtype, which are added in `f64`.
 ///
 /// # Shapes
 /// `[channels, height, width]` or `[batch, channels, height, width]`, to the same; `weight` and

@@ -93,7 +93,8 @@ struct Upsample {
 
 impl<E: Real, D: ResampleKernel<E>> Step<E, D> for Upsample {
     fn output(&self, input: Extent) -> Extent {
-        Extent { height: input.height * self.scale, width: input.width * self.scale, ..input }
+        let larger = |side: usize| side.saturating_mul(self.scale);
+        Extent { height: larger(input.height), width: larger(input.width), ..input }
     }
 
     fn reads_input(&self) -> bool {

@@ -7,8 +7,8 @@ use models::mode::{RunMode, Selectable};
 
 /// What `--help` prints.
 pub const HELP: &str = "\
-Trains a U-Net to find circles, rectangles and triangles in noisy images of 64x64, with its decoder
-checkpointed, prints what each mode costs in memory and time, and draws what the network sees.
+Trains a U-Net to find circles, rectangles and triangles in noisy images of 64x64, with its encoder and
+decoder checkpointed, prints what each mode costs in memory and time, and draws what the network sees.
 
 cargo run --release -p unet -- [OPTIONS]
 
@@ -17,8 +17,8 @@ cargo run --release -p unet -- [OPTIONS]
   --lr X            learning rate of Adam (0.003)
   --seed N          of weights and images (0)
   --mode MODE       plain, keep, checkpoint or selective: train and measure in this mode alone
-                    (by default: train with selective, which recomputes the decoder alone, then measure plain,
-                    checkpoint, selective)
+                    (by default: train with checkpoint, then measure plain, checkpoint, selective, which
+                    recomputes every level but the decoder's last)
   --compare N       steps from new weights that each mode is measured over (20; 0 measures nothing)
   --threads N       of the CPU (all cores)
   --overlays DIR    write pictures of some test images with true and found shapes (target/unet-overlays)

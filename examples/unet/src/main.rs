@@ -5,10 +5,9 @@
 //! cargo run --release -p unet -- --quick    # everything once, within seconds
 //! ```
 //!
-//! It trains with the decoder checkpointed: its levels work at full width on joined channels, where
-//! activations are largest. Skips cross the edges of its regions as ordinary values. Then the same
-//! steps run from the same weights in each mode. One compiled model serves all: `with_policy`
-//! chooses.
+//! It trains with every level of the encoder and the decoder checkpointed; skips cross the edges of
+//! the decoder's regions as ordinary values. Then the same steps run from the same weights in each
+//! mode. One compiled model serves all: `with_policy` chooses.
 
 #![forbid(unsafe_code)]
 
@@ -75,7 +74,7 @@ fn run(args: &Args) -> Result<(), String> {
 }
 
 fn train(args: &Args, plan: Plan, scenes: usize) -> Result<Model, String> {
-    let mode = args.mode.unwrap_or(Selectable::Selective);
+    let mode = args.mode.unwrap_or(Selectable::All(RunMode::Checkpoint));
     println!("training a U-Net in mode {mode}");
     let start = Instant::now();
     let mut model = model::build(args.seed)?;

@@ -25,9 +25,9 @@ pub fn build(seed: u64) -> Result<Model, String> {
     Model::try_build(&AutoDevice::seed_from_u64(seed)).map_err(device_error)
 }
 
-/// The mode `selective`: the decoder's levels are recomputed, the encoder's are kept.
+/// The mode `selective`: every level is recomputed but the one whose backward comes first.
 pub fn selective() -> Policy {
-    models::unet::decoder_only()
+    models::unet::all_but_the_last()
 }
 
 /// The tensors of a batch on the model's device.
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_highest_plane_is_the_class() {
-        // Two pixels: the second class at the first, the last at the second.
-        assert_eq!(highest(&[0.0, 1.0, 5.0, 1.0, 4.0, 0.5, 5.0, 2.0]), [1, 3]);
+        // Three pixels: the first class's plane, then the second one's.
+        assert_eq!(highest(&[0.0, 1.0, 5.0, 1.0, 0.5, 5.0]), [1, 0, 0]);
     }
 }

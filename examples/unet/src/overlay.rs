@@ -13,12 +13,12 @@ const PANELS: usize = 3;
 const WIDTH: usize = PANELS * SIDE * ZOOM;
 const HEIGHT: usize = SIDE * ZOOM;
 /// Of the classes' tints; the background has none.
-const TINTS: [[f32; CHANNELS]; CLASSES] = [[0.0; CHANNELS], [0.90, 0.10, 0.10], [0.10, 0.75, 0.15], [0.15, 0.30, 1.0]];
+const TINTS: [[f32; CHANNELS]; CLASSES] = [[0.0; CHANNELS], [0.90, 0.10, 0.10]];
 /// How much of a pixel is tint.
 const TINT_SHARE: f32 = 0.6;
 
 /// Writes a picture of a scene as PNG: the image, the image with its true mask, the image with the
-/// `found` mask. Circles are tinted red, rectangles green, triangles blue.
+/// `found` mask. What is of a shape is tinted red.
 ///
 /// # Errors
 /// A message that names the file.
@@ -44,10 +44,7 @@ fn picture(scene: &Scene, found: &[usize]) -> Vec<u8> {
                 let at = row / ZOOM * SIDE + column / ZOOM;
                 for (channel, tint) in TINTS[mask[at]].into_iter().enumerate() {
                     let value = scene.pixels[channel * PLANE + at];
-                    let value = match mask[at] {
-                        0 => value,
-                        _ => value * (1.0 - TINT_SHARE) + tint * TINT_SHARE,
-                    };
+                    let value = if mask[at] == 0 { value } else { value + (tint - value) * TINT_SHARE };
                     bytes.push((value.clamp(0.0, 1.0) * 255.0).round() as u8);
                 }
             }
@@ -70,7 +67,7 @@ mod tests {
         scene.mask = vec![0; PLANE];
         scene.mask[0] = 1;
         let mut found = vec![0; PLANE];
-        found[PLANE - 1] = 3;
+        found[PLANE - 1] = 1;
         write(&path, &scene, &found).unwrap();
 
         let decoder = png::Decoder::new(std::io::BufReader::new(File::open(&path).unwrap()));
@@ -85,10 +82,9 @@ mod tests {
         let grey = [128, 128, 128];
         let panel = SIDE * ZOOM;
         assert_eq!([pixel(0, 0), pixel(3, panel + 4), pixel(0, 2 * panel)], [grey; 3]);
-        let red = pixel(3, panel + 3);
-        assert!(red[0] > red[1] && red[1] == red[2], "{red:?}");
-        let blue = pixel(HEIGHT - 1, WIDTH - 1);
-        assert!(blue[2] > blue[1] && blue[1] > blue[0], "{blue:?}");
+        for red in [pixel(3, panel + 3), pixel(HEIGHT - 1, WIDTH - 1)] {
+            assert!(red[0] > red[1] && red[1] == red[2], "{red:?}");
+        }
         assert_eq!(pixel(HEIGHT - 1, WIDTH - 1 - ZOOM), grey);
     }
 

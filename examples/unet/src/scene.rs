@@ -1,4 +1,4 @@
-//! Images to learn from: shapes on noise, and which shape covers each pixel.
+//! Images to learn from: shapes on noise, and which pixels they cover.
 //!
 //! A shape is a set of points of the plane; a pixel is of a shape when its centre is. Masks are
 //! therefore exact, and the same seed draws the same scene anywhere.
@@ -12,7 +12,7 @@ pub const CHANNELS: usize = 3;
 /// Pixels of a channel.
 pub const PLANE: usize = SIDE * SIDE;
 /// What a pixel may show, in the order of the classes.
-pub const CLASS_NAMES: [&str; 4] = ["background", "circle", "rectangle", "triangle"];
+pub const CLASS_NAMES: [&str; 2] = ["background", "shape"];
 /// How many that are.
 pub const CLASSES: usize = CLASS_NAMES.len();
 
@@ -40,15 +40,6 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// The class of its pixels.
-    pub fn class(&self) -> usize {
-        match self {
-            Self::Circle { .. } => 1,
-            Self::Rectangle { .. } => 2,
-            Self::Triangle { .. } => 3,
-        }
-    }
-
     /// Whether a point lies in it or on its rim.
     pub fn covers(&self, (x, y): Point) -> bool {
         match *self {
@@ -108,7 +99,7 @@ impl Scene {
             let centre = ((at % SIDE) as f64 + 0.5, (at / SIDE) as f64 + 0.5);
             // Later shapes lie above earlier ones.
             let top = shapes.iter().rev().find(|(shape, _)| shape.covers(centre));
-            scene.mask.push(top.map_or(0, |(shape, _)| shape.class()));
+            scene.mask.push(usize::from(top.is_some()));
             let colour = top.map_or(ground, |(_, colour)| *colour);
             for (channel, value) in colour.into_iter().enumerate() {
                 scene.pixels[channel * PLANE + at] = value + noise(&mut rng);
@@ -187,7 +178,6 @@ fn mixed(seed: u64, n: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
 
     /// The pixels that a shape covers.
     fn area(shape: Shape) -> usize {
@@ -218,11 +208,11 @@ mod tests {
 
     #[test]
     fn the_mask_tells_surfaces_from_the_ground() {
-        let mut seen = BTreeSet::new();
+        let mut distant = 0;
         for index in 0..40 {
             let scene = test_scene(index);
             assert_eq!((scene.pixels.len(), scene.mask.len()), (CHANNELS * PLANE, PLANE));
-            // The mean colour of a class differs from the ground's by the contrast, up to noise.
+            // The pixels of a class, and their mean colour.
             let mean = |class| {
                 let at: Vec<usize> = (0..PLANE).filter(|at| scene.mask[*at] == class).collect();
                 let mean = |channel: usize| {
@@ -232,17 +222,13 @@ mod tests {
             };
             let (ground_size, ground) = mean(0);
             assert!(ground_size > PLANE / 4, "{ground_size} pixels of background");
-            let classes: BTreeSet<usize> = scene.mask.iter().copied().collect();
-            // Where a class has several shapes their colours mix.
-            if classes.len() == 2 {
-                let class = *classes.last().unwrap();
-                let (size, surface) = mean(class);
-                let apart: f32 = ground.iter().zip(surface).map(|(a, b)| (a - b).abs()).sum();
-                assert!(size > 50 && apart > CONTRAST / 4.0, "scene {index}: {apart}");
-            }
-            seen.extend(classes);
+            let (size, surface) = mean(1);
+            assert!(size > 50, "{size} pixels of shapes");
+            let apart: f32 = ground.iter().zip(surface).map(|(a, b)| (a - b).abs()).sum();
+            // Of several shapes the colours mix, and may mix to the ground's.
+            distant += usize::from(apart > CONTRAST / 2.0);
         }
-        assert_eq!(seen.into_iter().collect::<Vec<_>>(), [0, 1, 2, 3]);
+        assert!(distant > 30, "{distant} of 40 scenes have shapes of another colour than the ground");
     }
 
     #[test]

@@ -55,14 +55,16 @@ mod tests {
     #[test]
     fn overlap_is_intersection_over_union() {
         let mut confusion = Confusion::default();
-        confusion.add(&[0, 0, 0, 0, 1, 1], &[0, 0, 0, 1, 1, 2]);
+        assert_eq!(confusion.overlap(1), None);
+        confusion.add(&[0, 0, 0, 0, 1, 1], &[0, 0, 0, 1, 1, 0]);
+        assert_eq!((confusion.overlap(0), confusion.overlap(1)), (Some(0.6), Some(1.0 / 3.0)));
         confusion.add(&[1], &[1]);
-        assert_eq!(confusion.overlap(0), Some(0.75));
         assert_eq!(confusion.overlap(1), Some(0.5));
-        assert_eq!(confusion.overlap(2), Some(0.0));
-        assert_eq!(confusion.overlap(3), None);
-        assert!((confusion.mean_overlap() - 1.25 / 3.0).abs() < 1e-12);
+        assert!((confusion.mean_overlap() - 0.55).abs() < 1e-12);
         assert!((confusion.accuracy() - 5.0 / 7.0).abs() < 1e-12);
-        assert_eq!(confusion.describe(), "background 75.0 %, circle 50.0 %, rectangle 0.0 %, triangle none");
+        assert_eq!(confusion.describe(), "background 60.0 %, shape 50.0 %");
+        let mut empty = Confusion::default();
+        empty.add(&[0], &[0]);
+        assert_eq!(empty.describe(), "background 100.0 %, shape none");
     }
 }

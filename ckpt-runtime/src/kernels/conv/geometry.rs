@@ -31,6 +31,8 @@ impl Geometry {
     pub(super) fn new(conv: Convolution, input: Extent, output: Extent) -> Self {
         assert_eq!((conv.inputs, conv.outputs), (input.channels, output.channels), "channels of a convolution");
         assert_eq!(input.images, output.images, "images of a convolution");
+        let groups = conv.groups;
+        assert!(conv.inputs.is_multiple_of(groups) && conv.outputs.is_multiple_of(groups), "groups of a convolution");
         Self { conv, input, output }
     }
 

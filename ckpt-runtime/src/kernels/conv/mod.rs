@@ -54,15 +54,20 @@ pub struct Convolution {
 impl Convolution {
     /// Pixels of the output along a side of the input; `None` where the kernel does not fit.
     pub fn side(&self, input: usize) -> Option<usize> {
-        let (padded, reach) = (input + 2 * self.padding, self.dilation * (self.kernel - 1) + 1);
-        Some(padded.checked_sub(reach)? / self.stride + 1)
+        let padded = self.padding.checked_mul(2)?.checked_add(input)?;
+        Some(padded.checked_sub(self.reach()?)? / self.stride + 1)
     }
 
     /// Pixels along a side of the input of which an output's side comes, with `more` that none of
     /// the output's may read; `None` where there would be none.
     pub fn transposed_side(&self, output: usize, more: usize) -> Option<usize> {
-        let padded = (output - 1) * self.stride + self.dilation * (self.kernel - 1) + 1 + more;
-        padded.checked_sub(2 * self.padding).filter(|side| *side > 0)
+        let padded = (output - 1).checked_mul(self.stride)?.checked_add(self.reach()?)?.checked_add(more)?;
+        padded.checked_sub(self.padding.checked_mul(2)?).filter(|side| *side > 0)
+    }
+
+    /// Pixels from the first that a kernel reads to behind its last.
+    fn reach(&self) -> Option<usize> {
+        self.dilation.checked_mul(self.kernel - 1)?.checked_add(1)
     }
 }
 
@@ -158,7 +163,9 @@ enum Scheme {
 impl Scheme {
     fn of<E: Scalar>(geometry: &Geometry) -> Self {
         let Convolution { kernel, stride, padding, groups, .. } = geometry.conv;
-        if (kernel, stride, padding, groups) == (1, 1, 0, 1) {
+        // A transposed convolution's output may have rows that nothing is read for.
+        let same_size = geometry.input.pixels() == geometry.output.pixels();
+        if (kernel, stride, padding, groups) == (1, 1, 0, 1) && same_size {
             Self::Pointwise
         } else if winograd::suits::<E>(geometry) {
             Self::Winograd

@@ -70,5 +70,6 @@ pub(super) fn weight_gradient<E: Scalar>(geometry: &Geometry, x: &[E], dy: &[E],
 }
 
 fn sizes(geometry: &Geometry) -> [usize; 3] {
+    assert_eq!(geometry.input.pixels(), geometry.output.pixels(), "pixels of a pointwise convolution");
     [geometry.input.pixels(), geometry.conv.inputs, geometry.conv.outputs]
 }

@@ -167,3 +167,31 @@ fn bits_do_not_depend_on_threads() {
         [values, g.get(&x).as_vec(), g.get(&model.0.bias).as_vec()].into_iter().chain(weights).collect()
     });
 }
+
+#[test]
+fn a_transposed_pointwise_convolution_may_leave_rows_for_its_bias() {
+    let dev = Cpu::seed_from_u64(7);
+    let mut layer = dev.build_module::<nn::ConvTranspose2d<1, 1, 1, 1, 0, 1, 2>, f64>();
+    layer.weight.fill_with_ones();
+    layer.bias.copy_from(&[0.5]);
+    let x: Tensor<Rank3<1, 1, 1>, f64, _> = dev.ones();
+    assert_eq!(layer.forward(x.clone()).as_vec(), [1.5, 0.5, 0.5, 0.5]);
+    agrees_with_differences(&x, |x| layer.forward(x).square().sum());
+}
+
+#[test]
+fn sizes_that_no_memory_holds_are_refused() {
+    let dev = Cpu::default();
+    let x = || -> Tensor<Rank3<1, 2, 2>, f32, Cpu> { dev.ones() };
+    let wide = dev.build_module::<nn::UnbiasedConvTranspose2d<1, 1, 1, 4_294_967_295>, f32>();
+    let message = panic_of(|| wide.forward(x()));
+    assert!(message.contains("more than memory holds"), "{message}");
+    let padded = dev.build_module::<nn::UnbiasedConv2d<1, 4, 1, 1, 1_073_741_823>, f32>();
+    let message = panic_of(|| padded.forward(x()));
+    assert!(message.contains("more than memory holds"), "{message}");
+    let far = dev.build_module::<nn::UnbiasedConv2d<1, 1, 3, 1, 1, { 1 << 63 }>, f32>();
+    let message = panic_of(|| far.forward(x()));
+    assert!(message.contains("a kernel of"), "{message}");
+    let message = panic_of(|| nn::UpsampleNearest2d::<4_294_967_296>.forward(x()));
+    assert!(message.contains("more than memory holds"), "{message}");
+}

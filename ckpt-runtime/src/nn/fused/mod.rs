@@ -14,6 +14,7 @@ mod operation;
 mod residual;
 mod run;
 mod step;
+mod up_block;
 
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ pub(crate) use operation::{apply, laid_out, train};
 pub use residual::ResidualAct;
 #[allow(unused_imports)]
 pub(crate) use step::{Buffer, Cheap, Moments, Phase, Step, Steps, Wanted};
+pub use up_block::UpBlock;
 
 use dfdx::{
     nn::{Module, ModuleMut},

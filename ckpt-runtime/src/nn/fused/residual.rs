@@ -137,6 +137,10 @@ impl<E: Real, D: JoinKernel<E>> Operation<E, D> for Residual<E, D> {
         // The shortcut first: it takes the gradient as it is, and the layers may write theirs over it.
         let beside = match wanted {
             Wanted::Nothing if self.short.is_empty() => None,
+            Wanted::AddedTo(mut dx) if self.short.is_empty() => {
+                device.add_to(&mut dx, &dy);
+                Some(dx)
+            }
             wanted => self.short.backward(device, x, device.copied(&dy)?, wanted, grads)?,
         };
         self.body.backward(device, x, dy, beside.map_or(Wanted::Nothing, Wanted::AddedTo), grads)

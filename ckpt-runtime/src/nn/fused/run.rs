@@ -32,7 +32,12 @@ impl<E: Real, D: Device<E>> Run<E, D> {
         let steps = steps.list;
         let mut extents = vec![input];
         for step in &steps {
-            extents.push(step.output(*extents.last().expect("the input's")));
+            let input = *extents.last().expect("the input's");
+            let output = step.output(input);
+            // Beyond this, sizes would wrap around where a kernel relies on them.
+            let fits = output.elements() <= isize::MAX as usize / size_of::<E>();
+            assert!(fits, "images of {:?} made of {:?} are more than memory holds", output.dims(), input.dims());
+            extents.push(output);
         }
         let mut needed: Vec<bool> = steps.iter().map(|step| step.reads_input()).collect();
         for i in (1..steps.len()).rev() {

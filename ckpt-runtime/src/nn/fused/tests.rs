@@ -59,14 +59,8 @@ fn images_need_no_batch_and_their_sizes_may_be_known_late() {
 fn a_residual_adds_its_shortcut() {
     let dev = Cpu::seed_from_u64(4);
     let x: Images64 = dev.sample_normal();
-    fn check<A>(x: &Images64)
-    where
-        A: super::super::ActivationFn
-            + Module<
-                Tensor<(Const<2>, Const<3>, usize, usize), f64, Cpu>,
-                Output = Tensor<(Const<2>, Const<3>, usize, usize), f64, Cpu>,
-            >,
-    {
+    type Late = Tensor<(Const<2>, Const<3>, usize, usize), f64, Cpu>;
+    fn check<A: super::super::ActivationFn + Module<Late, Output = Late>>(x: &Images64) {
         let sum = Gelu.forward(x.clone()) + x.clone();
         let sum = sum.reshape_like(&(Const, Const, 4, 5));
         let block = ResidualAct::<Gelu, Identity, A>::default();
