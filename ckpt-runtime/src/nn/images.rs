@@ -97,7 +97,8 @@ impl<B: Dim, C: Dim, H: Dim, W: Dim> Images for (B, C, H, W) {
 ///     nn::GlobalAvgPool2d.forward(x)
 /// }
 /// # let dev: Cpu = Default::default();
-/// # assert_eq!(mean(dev.ones::<Rank4<2, 3, 8, 8>>() as Images<f32, _>).array(), [[1.0; 3]; 2]);
+/// # let x: Images<f32, _> = dev.ones();
+/// # assert_eq!(mean(x).array(), [[1.0; 3]; 2]);
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no kernels for images of `{E}`",

@@ -52,6 +52,7 @@ accepted! {
     "../../ui/pass/functions.rs" functions
     "../../ui/pass/generic_children.rs" generic_children
     "../../ui/pass/held_policies.rs" held_policies
+    "../../ui/pass/images.rs" images
     "../../ui/pass/impl_trait_arguments.rs" impl_trait_arguments
     "../../ui/pass/layers_with_state.rs" layers_with_state
     "../../ui/pass/look_alike_fields.rs" look_alike_fields
