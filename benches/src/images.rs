@@ -19,15 +19,15 @@ const CLASSES: usize = 10;
 const MASK_CLASSES: usize = 2;
 const SEED: u64 = 0;
 
-type Pixels<T = NoneTape> = Tensor<(usize, Const<CHANNELS>, usize, usize), f32, AutoDevice, T>;
-type Taped = OwnedTape<f32, AutoDevice>;
+type Pixels<T = NoneTape> = Tensor<(usize, Const<CHANNELS>, usize, usize), f32, Cpu, T>;
+type Taped = OwnedTape<f32, Cpu>;
 
 /// Measures ResNet-18 in one mode, by default with 32 images.
 ///
 /// # Errors
 /// The device's.
 pub fn resnet18(args: &Args) -> Result<Value, String> {
-    classify::<ResNet18<CLASSES, f32, AutoDevice>>("resnet18", 32, 32, args)
+    classify::<ResNet18<CLASSES, f32, Cpu>>("resnet18", 32, 32, args)
 }
 
 /// Measures ResNet-50 in one mode, by default with 16 images.
@@ -35,21 +35,21 @@ pub fn resnet18(args: &Args) -> Result<Value, String> {
 /// # Errors
 /// The device's.
 pub fn resnet50(args: &Args) -> Result<Value, String> {
-    classify::<ResNet50<CLASSES, f32, AutoDevice>>("resnet50", 16, 64, args)
+    classify::<ResNet50<CLASSES, f32, Cpu>>("resnet50", 16, 64, args)
 }
 
 fn classify<M>(name: &str, batch: usize, side: usize, args: &Args) -> Result<Value, String>
 where
-    M: BuildModule<AutoDevice, f32> + TensorCollection<f32, AutoDevice>,
-    M: ModuleMut<Pixels<Taped>, Output = Tensor<(usize, Const<CLASSES>), f32, AutoDevice, Taped>>,
+    M: BuildModule<Cpu, f32> + TensorCollection<f32, Cpu>,
+    M: ModuleMut<Pixels<Taped>, Output = Tensor<(usize, Const<CLASSES>), f32, Cpu, Taped>>,
 {
     let batch = args.batch.unwrap_or(batch);
-    let dev = AutoDevice::seed_from_u64(SEED);
+    let dev = Cpu::seed_from_u64(SEED);
     let mut model = M::build(&dev);
     let x: Pixels = dev.sample_normal_like(&(batch, Const, side, side));
     let mut rng = StdRng::seed_from_u64(SEED);
     let classes = (0..batch).map(|_| rng.gen_range(0..CLASSES)).collect();
-    let targets: Tensor<(usize,), usize, AutoDevice> = dev.tensor_from_vec(classes, (batch,));
+    let targets: Tensor<(usize,), usize, Cpu> = dev.tensor_from_vec(classes, (batch,));
 
     let cost = with_policy(args.mode.policy(), || {
         step::repeat(&mut model, args.steps, |model| {
@@ -69,12 +69,12 @@ where
 pub fn unet(args: &Args) -> Result<Value, String> {
     const SIDE: usize = 64;
     let batch = args.batch.unwrap_or(8);
-    let dev = AutoDevice::seed_from_u64(SEED);
-    let mut model = UNet::<MASK_CLASSES, f32, AutoDevice>::build(&dev);
+    let dev = Cpu::seed_from_u64(SEED);
+    let mut model = UNet::<MASK_CLASSES, f32, Cpu>::build(&dev);
     let x: Pixels = dev.sample_normal_like(&(batch, Const, SIDE, SIDE));
     let mut rng = StdRng::seed_from_u64(SEED);
     let mask = (0..batch * SIDE * SIDE).map(|_| rng.gen_range(0..MASK_CLASSES)).collect();
-    let targets: Tensor<(usize, usize, usize), usize, AutoDevice> = dev.tensor_from_vec(mask, (batch, SIDE, SIDE));
+    let targets: Tensor<(usize, usize, usize), usize, Cpu> = dev.tensor_from_vec(mask, (batch, SIDE, SIDE));
 
     let cost = with_policy(args.mode.policy(), || {
         step::repeat(&mut model, args.steps, |model| {

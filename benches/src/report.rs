@@ -7,7 +7,7 @@ use crate::args::Args;
 use crate::step::{self, Cost};
 
 /// A model's line.
-pub fn of_model<M: TensorCollection<f32, AutoDevice>>(
+pub fn of_model<D: Device<f32>, M: TensorCollection<f32, D>>(
     name: &str,
     args: &Args,
     batch: usize,

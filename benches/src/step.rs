@@ -30,10 +30,10 @@ pub struct Cost {
 ///
 /// # Errors
 /// The step's.
-pub fn repeat<M: TensorCollection<f32, AutoDevice>>(
+pub fn repeat<D: Device<f32>, M: TensorCollection<f32, D>>(
     model: &mut M,
     steps: usize,
-    mut step: impl FnMut(&mut M) -> Result<(f32, Gradients<f32, AutoDevice>), String>,
+    mut step: impl FnMut(&mut M) -> Result<(f32, Gradients<f32, D>), String>,
 ) -> Result<Cost, String> {
     let other = PeakMalloc::find();
     let mut seconds = Vec::new();

@@ -7,11 +7,11 @@ use models::resnet::ResNet18;
 use crate::images::{Batch, CHANNELS, CLASSES, DataSet, SIDE};
 
 /// The trained model.
-pub type Model = ResNet18<CLASSES, f32, AutoDevice>;
+pub type Model = ResNet18<CLASSES, f32, Cpu>;
 
 /// Images as the model takes them.
-type Pixels = Tensor<(usize, Const<CHANNELS>, Const<SIDE>, Const<SIDE>), f32, AutoDevice>;
-type Labels = Tensor<(usize,), usize, AutoDevice>;
+type Pixels = Tensor<(usize, Const<CHANNELS>, Const<SIDE>, Const<SIDE>), f32, Cpu>;
+type Labels = Tensor<(usize,), usize, Cpu>;
 
 /// Test images that are judged at once.
 const TEST_BATCH: usize = 60;
@@ -21,7 +21,7 @@ const TEST_BATCH: usize = 60;
 /// # Errors
 /// The device's.
 pub fn build(seed: u64) -> Result<Model, String> {
-    Model::try_build(&AutoDevice::seed_from_u64(seed)).map_err(device_error)
+    Model::try_build(&Cpu::seed_from_u64(seed)).map_err(device_error)
 }
 
 /// The mode `selective`.
@@ -48,8 +48,8 @@ pub fn upload(model: &Model, batch: Batch) -> Result<(Pixels, Labels), String> {
 pub fn loss(
     model: &mut Model,
     (pixels, labels): (Pixels, Labels),
-    gradients: Gradients<f32, AutoDevice>,
-) -> Result<Tensor<Rank0, f32, AutoDevice, OwnedTape<f32, AutoDevice>>, String> {
+    gradients: Gradients<f32, Cpu>,
+) -> Result<Tensor<Rank0, f32, Cpu, OwnedTape<f32, Cpu>>, String> {
     let logits = model.try_forward_mut(pixels.traced(gradients)).map_err(device_error)?;
     nn::try_cross_entropy(logits, labels).map_err(device_error)
 }

@@ -15,9 +15,9 @@ const ADAM_DECAY: f64 = 0.05;
 #[derive(Debug)]
 pub enum WeightUpdate {
     /// With Nesterov's momentum.
-    Sgd(Sgd<Model, f32, AutoDevice>),
+    Sgd(Sgd<Model, f32, Cpu>),
     /// With decoupled weight decay.
-    AdamW(Adam<Model, f32, AutoDevice>),
+    AdamW(Adam<Model, f32, Cpu>),
 }
 
 impl WeightUpdate {
@@ -43,12 +43,7 @@ impl WeightUpdate {
     ///
     /// # Errors
     /// The device's.
-    pub fn update(
-        &mut self,
-        model: &mut Model,
-        gradients: &Gradients<f32, AutoDevice>,
-        rate: f64,
-    ) -> Result<(), String> {
+    pub fn update(&mut self, model: &mut Model, gradients: &Gradients<f32, Cpu>, rate: f64) -> Result<(), String> {
         match self {
             Self::Sgd(sgd) => {
                 sgd.cfg.lr = rate;

@@ -36,7 +36,7 @@ pub struct Trainer<'a> {
     plan: Plan,
     schedule: Schedule,
     update: WeightUpdate,
-    gradients: Option<Gradients<f32, AutoDevice>>,
+    gradients: Option<Gradients<f32, Cpu>>,
     rng: StdRng,
     steps: usize,
     losses: Vec<f32>,

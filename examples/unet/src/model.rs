@@ -8,11 +8,11 @@ use crate::scene::{Batch, CHANNELS, CLASSES, PLANE, SIDE, Scene, test_scene};
 use crate::score::Confusion;
 
 /// The trained model.
-pub type Model = UNet<CLASSES, f32, AutoDevice>;
+pub type Model = UNet<CLASSES, f32, Cpu>;
 
 /// Images as the model takes them.
-type Pixels = Tensor<(usize, Const<CHANNELS>, usize, usize), f32, AutoDevice>;
-type Masks = Tensor<(usize, usize, usize), usize, AutoDevice>;
+type Pixels = Tensor<(usize, Const<CHANNELS>, usize, usize), f32, Cpu>;
+type Masks = Tensor<(usize, usize, usize), usize, Cpu>;
 
 /// Test scenes that are judged at once.
 const TEST_BATCH: usize = 8;
@@ -22,7 +22,7 @@ const TEST_BATCH: usize = 8;
 /// # Errors
 /// The device's.
 pub fn build(seed: u64) -> Result<Model, String> {
-    Model::try_build(&AutoDevice::seed_from_u64(seed)).map_err(device_error)
+    Model::try_build(&Cpu::seed_from_u64(seed)).map_err(device_error)
 }
 
 /// The mode `selective`: every level is recomputed but the one whose backward comes first.
@@ -48,8 +48,8 @@ pub fn upload(model: &Model, batch: Batch) -> Result<(Pixels, Masks), String> {
 pub fn loss(
     model: &mut Model,
     (pixels, masks): (Pixels, Masks),
-    gradients: Gradients<f32, AutoDevice>,
-) -> Result<Tensor<Rank0, f32, AutoDevice, OwnedTape<f32, AutoDevice>>, String> {
+    gradients: Gradients<f32, Cpu>,
+) -> Result<Tensor<Rank0, f32, Cpu, OwnedTape<f32, Cpu>>, String> {
     let logits = model.try_forward_mut(pixels.traced(gradients)).map_err(device_error)?;
     // Classes come last, where the loss wants them.
     let logits = logits.try_permute::<_, Axes4<0, 2, 3, 1>>().map_err(device_error)?;

@@ -39,8 +39,8 @@ impl Plan {
 #[derive(Debug)]
 pub struct Trainer {
     plan: Plan,
-    adam: Adam<Model, f32, AutoDevice>,
-    gradients: Option<Gradients<f32, AutoDevice>>,
+    adam: Adam<Model, f32, Cpu>,
+    gradients: Option<Gradients<f32, Cpu>>,
     steps: usize,
 }
 
