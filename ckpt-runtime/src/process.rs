@@ -6,8 +6,8 @@
 //! process::keep_freed_memory();
 //! process::start_workers(None).expect("nobody has started rayon's workers yet");
 //! ```
-//! Neither changes a result. On two cores the first saved a fifth of a GPT's step, the second a
-//! quarter of a small U-Net's.
+//! Neither changes a result. What they gain depends on the model and on the machine: measure with
+//! and without.
 #![allow(unsafe_code)] // `mallopt` is a C function.
 
 use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
