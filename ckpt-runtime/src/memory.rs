@@ -143,18 +143,25 @@ impl MemoryMeter for HeapMeter {
     }
 }
 
-/// A number of bytes, printed for people: `Bytes(1_500_000)` is `1.5 MB`.
+/// A number of bytes, printed for people, in the width that a format asks for: `Bytes(1_500_000)` is
+/// `1.5 MB`.
+///
+/// ```
+/// use ckpt_runtime::memory::Bytes;
+/// assert_eq!(format!("{:>8}|{}", Bytes(1_500_000), Bytes(12)), "  1.5 MB|12 B");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bytes(pub usize);
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes = self.0 as f64;
-        match self.0 {
-            0..1_000 => write!(f, "{} B", self.0),
-            1_000..1_000_000 => write!(f, "{:.1} kB", bytes / 1e3),
-            1_000_000..1_000_000_000 => write!(f, "{:.1} MB", bytes / 1e6),
-            _ => write!(f, "{:.2} GB", bytes / 1e9),
-        }
+        let text = match self.0 {
+            0..1_000 => format!("{} B", self.0),
+            1_000..1_000_000 => format!("{:.1} kB", bytes / 1e3),
+            1_000_000..1_000_000_000 => format!("{:.1} MB", bytes / 1e6),
+            _ => format!("{:.2} GB", bytes / 1e9),
+        };
+        f.pad(&text)
     }
 }

@@ -2,8 +2,15 @@
 
 use std::path::PathBuf;
 
-use lexopt::prelude::*;
+use examples_shared::{
+    command::Command,
+    options::{self, above_zero, at_least, number},
+};
 use models::mode::Selectable;
+
+/// The options.
+const KNOWN: &str =
+    "--data, --epochs, --batch, --optimizer, --lr, --seed, --mode, --compare, --threads, --chart, --quick";
 
 /// What `--help` prints.
 pub const HELP: &str = "\
@@ -74,13 +81,6 @@ impl Default for Args {
     }
 }
 
-/// What the command line asks for.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Command {
-    Run(Args),
-    Help,
-}
-
 impl Args {
     /// The highest learning rate.
     pub fn peak_rate(&self) -> f64 {
@@ -94,69 +94,29 @@ impl Args {
     ///
     /// # Errors
     /// A message for the user, with what is known where a word is not.
-    pub fn parse<I>(words: I) -> Result<Command, String>
+    pub fn parse<I>(words: I) -> Result<Command<Args>, String>
     where
         I: IntoIterator,
         I::Item: Into<std::ffi::OsString>,
     {
-        let mut args = Self::default();
-        let mut parser = lexopt::Parser::from_args(words);
-        while let Some(word) = parser.next().map_err(|e| e.to_string())? {
-            // A copy, since the value is read from the parser that the option's name borrows.
-            let Long(option) = word else {
-                return Err(unknown(&word));
-            };
-            let option = option.to_owned();
-            let mut value = || -> Result<_, String> { parser.value().map_err(|e| e.to_string()) };
-            match option.as_str() {
+        options::read(words, KNOWN, Self::default(), |args, option, value| {
+            match option {
                 "data" => args.data = Some(value()?.into()),
-                "epochs" => args.epochs = number(&option, &value()?)?,
-                "batch" => args.batch = at_least(2, &option, &value()?)?,
+                "epochs" => args.epochs = number(option, &value()?)?,
+                "batch" => args.batch = at_least(2, option, &value()?)?,
                 "optimizer" => args.optimizer = optimizer(&value()?)?,
-                "lr" => args.lr = Some(rate(&option, &value()?)?),
-                "seed" => args.seed = number(&option, &value()?)?,
+                "lr" => args.lr = Some(above_zero(option, &value()?)?),
+                "seed" => args.seed = number(option, &value()?)?,
                 "mode" => args.mode = Some(mode(&value()?)?),
-                "compare" => args.compare = number(&option, &value()?)?,
-                "threads" => args.threads = Some(at_least(1, &option, &value()?)?),
+                "compare" => args.compare = number(option, &value()?)?,
+                "threads" => args.threads = Some(at_least(1, option, &value()?)?),
                 "chart" => args.chart = value()?.into(),
                 "quick" => args.quick = true,
-                "help" => return Ok(Command::Help),
-                _ => return Err(unknown(&Long(&option))),
+                _ => return Ok(false),
             }
-        }
-        Ok(Command::Run(args))
+            Ok(true)
+        })
     }
-}
-
-fn unknown(word: &lexopt::Arg<'_>) -> String {
-    let what = match word {
-        Short(c) => format!("unknown option `-{c}`"),
-        Long(name) => format!("unknown option `--{name}`"),
-        Value(value) => format!("unexpected argument `{}`", value.to_string_lossy()),
-    };
-    format!(
-        "{what}; the known options are --data, --epochs, --batch, --optimizer, --lr, --seed, --mode, --compare, \
-         --threads, --chart, --quick, --help"
-    )
-}
-
-fn number<T: std::str::FromStr>(option: &str, value: &std::ffi::OsStr) -> Result<T, String> {
-    value
-        .to_str()
-        .and_then(|v| v.parse().ok())
-        .ok_or_else(|| format!("--{option} takes a number, not `{}`", value.to_string_lossy()))
-}
-
-fn at_least(least: usize, option: &str, value: &std::ffi::OsStr) -> Result<usize, String> {
-    match number(option, value)? {
-        n if n < least => Err(format!("--{option} takes {least} or more, not {n}")),
-        n => Ok(n),
-    }
-}
-
-fn rate(option: &str, value: &std::ffi::OsStr) -> Result<f64, String> {
-    let rate: f64 = number(option, value)?;
-    if rate > 0.0 && rate.is_finite() { Ok(rate) } else { Err(format!("--{option} takes more than 0, not {rate}")) }
 }
 
 fn optimizer(value: &std::ffi::OsStr) -> Result<OptimizerName, String> {
@@ -182,7 +142,7 @@ mod tests {
     use super::*;
     use models::mode::RunMode;
 
-    fn parse(line: &str) -> Result<Command, String> {
+    fn parse(line: &str) -> Result<Command<Args>, String> {
         Args::parse(line.split_whitespace())
     }
 

@@ -31,9 +31,10 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use ckpt_runtime::{memory::CountingAllocator, process, with_policy};
+use examples_shared::command;
 use models::mode::{RunMode, Selectable};
 
-use args::{Args, Command};
+use args::Args;
 use images::DataSet;
 use train::{Plan, Trainer};
 
@@ -44,22 +45,7 @@ static ALLOCATOR: CountingAllocator = CountingAllocator::system();
 const QUICK: (usize, usize) = (128, 60);
 
 fn main() -> ExitCode {
-    match Args::parse(std::env::args_os().skip(1)) {
-        Ok(Command::Help) => {
-            print!("{}", args::HELP);
-            ExitCode::SUCCESS
-        }
-        Ok(Command::Run(args)) => match run(&args) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(message) => fail(&message, 1),
-        },
-        Err(message) => fail(&message, 2),
-    }
-}
-
-fn fail(message: &str, code: u8) -> ExitCode {
-    eprintln!("error: {message}");
-    ExitCode::from(code)
+    command::execute(Args::parse(std::env::args_os().skip(1)), args::HELP, run)
 }
 
 fn run(args: &Args) -> Result<(), String> {

@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
-use ckpt_runtime::memory::{self, HeapMeter};
+use ckpt_runtime::memory::{self, Bytes, HeapMeter};
 use ckpt_runtime::with_policy;
+use examples_shared::losses;
 use models::mode::Selectable;
 
 use crate::chart::Curve;
@@ -75,46 +76,24 @@ pub fn render(rows: &[Row]) -> String {
         text += &format!(
             "{:<14} {:>12} {:>14.2} {:>14}\n",
             row.mode,
-            megabytes(row.peak_bytes),
+            Bytes(row.peak_bytes),
             row.epoch_s,
             percent(row.accuracy)
         );
     }
     if rows.len() > 1 {
-        text += &match first_difference(rows) {
-            None => format!(
-                "The losses of all {} steps are equal to the bit: no mode changes what is learned.\n",
-                rows[0].losses.len()
-            ),
-            Some(difference) => format!("The losses DIFFER: {difference}.\n"),
-        };
+        text += &losses::verdict(rows[0].losses.len(), first_difference(rows).as_deref());
     }
     text
 }
 
-/// Where two modes' losses part, in words.
+/// Where two modes' runs part, in words.
 pub fn first_difference(rows: &[Row]) -> Option<String> {
-    rows.windows(2).find_map(|pair| {
-        let [a, b] = [&pair[0], &pair[1]];
-        let parted = a.losses.iter().zip(&b.losses).position(|(a, b)| a.to_bits() != b.to_bits());
-        match parted {
-            Some(step) => {
-                Some(format!("in step {step} {} has {} and {} has {}", a.mode, a.losses[step], b.mode, b.losses[step]))
-            }
-            None if a.losses.len() != b.losses.len() => {
-                Some(format!("{} took {} steps and {} took {}", a.mode, a.losses.len(), b.mode, b.losses.len()))
-            }
-            None if a.accuracy.to_bits() != b.accuracy.to_bits() => {
-                Some(format!("{} and {} judge the test images differently", a.mode, b.mode))
-            }
-            None => None,
-        }
+    let curves: Vec<_> = rows.iter().map(|row| (row.mode, &*row.losses)).collect();
+    losses::first_difference(&curves).or_else(|| {
+        let pair = rows.windows(2).find(|pair| pair[0].accuracy.to_bits() != pair[1].accuracy.to_bits())?;
+        Some(format!("{} and {} judge the test images differently", pair[0].mode, pair[1].mode))
     })
-}
-
-/// Bytes in decimal megabytes, as the other tables of this project.
-pub fn megabytes(bytes: usize) -> String {
-    format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
 /// A share in percent.

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use ckpt_runtime::memory;
+use ckpt_runtime::memory::{self, Bytes};
 use dfdx::prelude::*;
 use indicatif::{ProgressBar, ProgressStyle};
 use rand::{SeedableRng, rngs::StdRng};
@@ -12,7 +12,7 @@ use crate::images::{Batch, DataSet};
 use crate::model::{self, Model, device_error};
 use crate::optimizer::WeightUpdate;
 use crate::schedule::Schedule;
-use crate::table::{megabytes, percent};
+use crate::table::percent;
 
 /// What a training is done with, beside the model.
 #[derive(Clone, Copy, Debug)]
@@ -116,7 +116,7 @@ impl<'a> Trainer<'a> {
             let mut sum = 0.0;
             self.epoch(model, |loss| {
                 sum += f64::from(loss);
-                bar.set_message(format!("loss {loss:.3}  live {}", megabytes(memory::live_bytes())));
+                bar.set_message(format!("loss {loss:.3}  live {}", Bytes(memory::live_bytes())));
                 bar.inc(1);
             })?;
             let seconds = start.elapsed().as_secs_f64();

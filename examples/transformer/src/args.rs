@@ -2,8 +2,14 @@
 
 use std::path::PathBuf;
 
-use lexopt::prelude::*;
+use examples_shared::{
+    command::Command,
+    options::{self, at_least, number},
+};
 use models::mode::RunMode;
+
+/// The options.
+const KNOWN: &str = "--text, --steps, --batch, --accumulate, --mode, --dropout, --seed, --save, --load";
 
 /// What `--help` prints.
 pub const HELP: &str = "\
@@ -55,72 +61,31 @@ impl Default for Args {
     }
 }
 
-/// What the command line asks for.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Command {
-    Run(Args),
-    Help,
-}
-
 impl Args {
     /// Reads a command line without the program's name. `blocks` bounds `sequential:K`.
     ///
     /// # Errors
     /// A message for the user, with what is known where a word is not.
-    pub fn parse<I>(words: I, blocks: usize) -> Result<Command, String>
+    pub fn parse<I>(words: I, blocks: usize) -> Result<Command<Args>, String>
     where
         I: IntoIterator,
         I::Item: Into<std::ffi::OsString>,
     {
-        let mut args = Self::default();
-        let mut parser = lexopt::Parser::from_args(words);
-        while let Some(word) = parser.next().map_err(|e| e.to_string())? {
-            // A copy, since the value is read from the parser that the option's name borrows.
-            let Long(option) = word else {
-                return Err(unknown(&word));
-            };
-            let option = option.to_owned();
-            let mut value = || -> Result<_, String> { parser.value().map_err(|e| e.to_string()) };
-            match option.as_str() {
+        options::read(words, KNOWN, Self::default(), |args, option, value| {
+            match option {
                 "text" => args.text = Some(value()?.into()),
-                "steps" => args.steps = number(&option, &value()?)?,
-                "batch" => args.batch = at_least_one(&option, &value()?)?,
-                "accumulate" => args.accumulate = at_least_one(&option, &value()?)?,
+                "steps" => args.steps = number(option, &value()?)?,
+                "batch" => args.batch = at_least(1, option, &value()?)?,
+                "accumulate" => args.accumulate = at_least(1, option, &value()?)?,
                 "mode" => args.mode = Some(mode(&value()?, blocks)?),
-                "dropout" => args.dropout = probability(&option, &value()?)?,
-                "seed" => args.seed = number(&option, &value()?)?,
+                "dropout" => args.dropout = probability(option, &value()?)?,
+                "seed" => args.seed = number(option, &value()?)?,
                 "save" => args.save = Some(value()?.into()),
                 "load" => args.load = Some(value()?.into()),
-                "help" => return Ok(Command::Help),
-                _ => return Err(unknown(&Long(&option))),
+                _ => return Ok(false),
             }
-        }
-        Ok(Command::Run(args))
-    }
-}
-
-fn unknown(word: &lexopt::Arg<'_>) -> String {
-    let what = match word {
-        Short(c) => format!("unknown option `-{c}`"),
-        Long(name) => format!("unknown option `--{name}`"),
-        Value(value) => format!("unexpected argument `{}`", value.to_string_lossy()),
-    };
-    format!(
-        "{what}; the known options are --text, --steps, --batch, --accumulate, --mode, --dropout, --seed, --save, --load, --help"
-    )
-}
-
-fn number<T: std::str::FromStr>(option: &str, value: &std::ffi::OsStr) -> Result<T, String> {
-    value
-        .to_str()
-        .and_then(|v| v.parse().ok())
-        .ok_or_else(|| format!("--{option} takes a number, not `{}`", value.to_string_lossy()))
-}
-
-fn at_least_one(option: &str, value: &std::ffi::OsStr) -> Result<usize, String> {
-    match number(option, value)? {
-        0 => Err(format!("--{option} takes 1 or more")),
-        n => Ok(n),
+            Ok(true)
+        })
     }
 }
 
@@ -143,7 +108,7 @@ fn mode(value: &std::ffi::OsStr, blocks: usize) -> Result<RunMode, String> {
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Result<Command, String> {
+    fn parse(line: &str) -> Result<Command<Args>, String> {
         Args::parse(line.split_whitespace(), 4)
     }
 

@@ -17,10 +17,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use ckpt_runtime::{memory::CountingAllocator, process, with_policy};
+use examples_shared::command;
 use models::mode::RunMode;
 use rand::{SeedableRng, rngs::StdRng};
 
-use args::{Args, Command};
+use args::Args;
 use model::Model;
 use text::{Corpus, Vocabulary};
 use train::Trainer;
@@ -33,22 +34,7 @@ const PROMPT_LENGTH: usize = 24;
 const TEMPERATURE: f64 = 0.7;
 
 fn main() -> ExitCode {
-    match Args::parse(std::env::args_os().skip(1), model::LAYERS) {
-        Ok(Command::Help) => {
-            print!("{}", args::HELP);
-            ExitCode::SUCCESS
-        }
-        Ok(Command::Run(args)) => match run(&args) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(message) => fail(&message, 1),
-        },
-        Err(message) => fail(&message, 2),
-    }
-}
-
-fn fail(message: &str, code: u8) -> ExitCode {
-    eprintln!("error: {message}");
-    ExitCode::from(code)
+    command::execute(Args::parse(std::env::args_os().skip(1), model::LAYERS), args::HELP, run)
 }
 
 fn run(args: &Args) -> Result<(), String> {

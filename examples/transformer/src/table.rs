@@ -2,7 +2,10 @@
 
 use std::time::Instant;
 
-use ckpt_runtime::{memory, with_policy};
+use ckpt_runtime::{
+    memory::{self, Bytes},
+    with_policy,
+};
 use models::mode::RunMode;
 
 use crate::model::{Model, validation_loss};
@@ -57,7 +60,7 @@ pub fn render(rows: &[Row]) -> String {
         text += &format!(
             "{:<14} {:>12} {:>14.3} {:>16.6}\n",
             row.mode,
-            megabytes(row.peak_bytes),
+            Bytes(row.peak_bytes),
             row.step_s,
             row.validation_loss
         );
@@ -75,11 +78,6 @@ pub fn render(rows: &[Row]) -> String {
 /// Whether every mode learned the same to the bit.
 pub fn losses_agree(rows: &[Row]) -> bool {
     rows.windows(2).all(|pair| pair[0].validation_loss.to_bits() == pair[1].validation_loss.to_bits())
-}
-
-/// Bytes in decimal megabytes, as the other tables of this project.
-pub fn megabytes(bytes: usize) -> String {
-    format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
 #[cfg(test)]

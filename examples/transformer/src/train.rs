@@ -2,14 +2,16 @@
 
 use std::time::Instant;
 
-use ckpt_runtime::{memory, nn};
+use ckpt_runtime::{
+    memory::{self, Bytes},
+    nn,
+};
 use dfdx::optim::Adam;
 use dfdx::prelude::*;
 use indicatif::{ProgressBar, ProgressStyle};
 use rand::{SeedableRng, rngs::StdRng};
 
 use crate::model::{Model, SEQ, device_error, upload};
-use crate::table::megabytes;
 use crate::text::Corpus;
 
 const LEARNING_RATE: f64 = 1e-3;
@@ -83,7 +85,7 @@ impl<'a> Trainer<'a> {
         for done in 1..=steps {
             let loss = self.step(model)?;
             let speed = (done * self.tokens_a_step()) as f64 / start.elapsed().as_secs_f64();
-            let live = megabytes(memory::live_bytes());
+            let live = Bytes(memory::live_bytes());
             let message = format!("loss {loss:.3}  {speed:.0} tokens/s  live {live}");
             if bar.is_hidden() && (done % 50 == 0 || done == steps) {
                 eprintln!("step {done}/{steps}  {message}");

@@ -2,7 +2,11 @@
 
 use std::time::Instant;
 
-use ckpt_runtime::{memory, with_policy};
+use ckpt_runtime::{
+    memory::{self, Bytes},
+    with_policy,
+};
+use examples_shared::losses;
 use models::mode::Selectable;
 
 use crate::model::{self, Model};
@@ -57,37 +61,21 @@ pub fn render(rows: &[Row]) -> String {
         text += &format!(
             "{:<14} {:>12} {:>14.4} {:>14}\n",
             row.mode,
-            megabytes(row.peak_bytes),
+            Bytes(row.peak_bytes),
             row.step_s,
             percent(row.overlap)
         );
     }
     if rows.len() > 1 {
-        text += &match first_difference(rows) {
-            None => format!(
-                "The losses of all {} steps are equal to the bit: no mode changes what is learned.\n",
-                rows[0].losses.len()
-            ),
-            Some(difference) => format!("The losses DIFFER: {difference}.\n"),
-        };
+        text += &losses::verdict(rows[0].losses.len(), first_difference(rows).as_deref());
     }
     text
 }
 
 /// Where two modes' losses part, in words.
 pub fn first_difference(rows: &[Row]) -> Option<String> {
-    rows.windows(2).find_map(|pair| {
-        let [a, b] = [&pair[0], &pair[1]];
-        let parted = a.losses.iter().zip(&b.losses).position(|(a, b)| a.to_bits() != b.to_bits());
-        parted.map(|step| {
-            format!("in step {step} {} has {} and {} has {}", a.mode, a.losses[step], b.mode, b.losses[step])
-        })
-    })
-}
-
-/// Bytes in decimal megabytes, as the other tables of this project.
-pub fn megabytes(bytes: usize) -> String {
-    format!("{:.1} MB", bytes as f64 / 1e6)
+    let curves: Vec<_> = rows.iter().map(|row| (row.mode, &*row.losses)).collect();
+    losses::first_difference(&curves)
 }
 
 /// A share in percent.

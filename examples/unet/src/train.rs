@@ -2,14 +2,13 @@
 
 use std::time::Instant;
 
-use ckpt_runtime::memory;
+use ckpt_runtime::memory::{self, Bytes};
 use dfdx::optim::{Adam, Optimizer};
 use dfdx::prelude::*;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::model::{self, Model, device_error};
 use crate::scene::Batch;
-use crate::table::megabytes;
 
 /// The share of the steps, at the end, over which the rate falls evenly to nothing.
 const FALL: f64 = 0.4;
@@ -89,7 +88,7 @@ impl Trainer {
         for done in 1..=steps {
             let loss = self.step(model)?;
             let speed = (done * self.plan.batch) as f64 / start.elapsed().as_secs_f64();
-            let live = megabytes(memory::live_bytes());
+            let live = Bytes(memory::live_bytes());
             let message = format!("loss {loss:.3}  {speed:.0} images/s  live {live}");
             if bar.is_hidden() && (done % 50 == 0 || done == steps) {
                 eprintln!("step {done}/{steps}  {message}");
