@@ -2,7 +2,8 @@
 //!
 //! A run holds what training can be told by: outputs, losses, the gradient of every parameter, of
 //! the input and of untaped float leaves, every tensor of the model afterwards (running statistics
-//! too) and the position of the device's random stream. Two runs are the same when all bits are.
+//! too) and the position of the device's random stream. Two runs are the same when all bits are;
+//! of a large tensor a hash of them is kept, so that a run does not grow with its model.
 
 use std::convert::Infallible;
 
@@ -19,12 +20,14 @@ pub struct Run {
 }
 
 impl Run {
-    /// Writes a tensor's elements down.
+    /// Writes a tensor's elements down, or of a large one a hash.
     pub fn record<S: Shape, E: Real, T>(&mut self, name: impl Into<String>, tensor: &Tensor<S, E, Cpu, T>)
     where
         Cpu: Device<E>,
     {
-        self.records.push((name.into(), bits(tensor)));
+        let bits = bits(tensor);
+        let words = if bits.len() > LARGE { vec![bits.len() as u64, hash(&bits)] } else { bits };
+        self.records.push((name.into(), words));
     }
 
     /// Writes words down.
@@ -110,6 +113,17 @@ impl Run {
             panic!("{what}: {difference}");
         }
     }
+}
+
+/// Elements up to which a tensor is written down in full.
+const LARGE: usize = 1 << 14;
+
+/// FNV-1a, a word at a time.
+fn hash(words: &[u64]) -> u64 {
+    words.iter().fold(0xcbf2_9ce4_8422_2325, |state: u64, word| {
+        // The rotation carries high bits to low ones, which multiplication alone does not.
+        (state ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(23)
+    })
 }
 
 /// A tensor's elements as bits, row-major.
@@ -355,6 +369,8 @@ where
         y.record(&format!("{when}: output"), run);
         let loss = y.loss();
         run.record(format!("{when}: loss"), &loss);
+        // Where nothing is a number any more, all bits are the same.
+        assert!(loss.as_vec()[0].is_finite(), "{when}: the loss is {:?}", loss.as_vec());
         run.tensors(&format!("{when}, before backward"), model);
         if let Some(gradients) = between {
             descend(model, gradients, 0.05);

@@ -4,7 +4,6 @@
 #![forbid(unsafe_code)]
 
 pub mod compare;
-pub mod fingerprint;
 pub mod gradients;
 pub mod layers;
 pub mod plain_gpt;

@@ -1,73 +1,66 @@
 //! The image models in every mode: equal to the plain one to the bit, running statistics too.
 
-use ckpt_runtime::prelude::*;
+use ckpt_runtime::{Real, prelude::*};
+use dfdx::tensor::CpuError;
 use models::{
     resnet::{ResNet18, ResNet50, selective_18},
     unet::{UNet, all_but_the_last},
 };
-use tests::{
-    compare::noise,
-    fingerprint::{Seen, assert_same, hash, train},
-};
+use tests::compare::{Run, bits, noise, run_with};
 
 const CLASSES: usize = 5;
 
 type Pixels<E, T = NoneTape> = Tensor<(usize, Const<3>, usize, usize), E, Cpu, T>;
-type Loss<E> = Tensor<Rank0, E, Cpu, OwnedTape<E, Cpu>>;
 
-fn images<E: Real>(count: usize, side: usize) -> Pixels<E>
+fn images<E: Real>(dev: &Cpu, count: usize, side: usize) -> Pixels<E>
 where
     Cpu: Device<E>,
 {
-    noise(&Cpu::seed_from_u64(9), (count, Const, side, side), -1.5, 1.5)
+    noise(dev, (count, Const, side, side), -1.5, 1.5)
 }
 
-fn labels(dev: &Cpu, count: usize) -> Tensor<(usize,), usize, Cpu> {
-    dev.tensor_from_vec((0..count).map(|i| (i * 3 + 1) % CLASSES).collect(), (count,))
-}
-
-/// What a classifier sees on `count` images under `policy`.
-fn classify<E: Real, M>(policy: Policy, count: usize, side: usize) -> Seen
+/// What a classifier sees on images of `side` under `policy`.
+fn classify<M>(policy: Policy, side: usize) -> Run
 where
-    Cpu: Device<E>,
-    M: BuildModule<Cpu, E> + TensorCollection<E, Cpu>,
-    M: ModuleMut<Pixels<E, OwnedTape<E, Cpu>>, Output = Tensor<(usize, Const<CLASSES>), E, Cpu, OwnedTape<E, Cpu>>>,
+    M: BuildModule<Cpu, f32> + TensorCollection<f32, Cpu>,
+    M: ModuleMut<
+            Pixels<f32, OwnedTape<f32, Cpu>>,
+            Output = Tensor<(usize, Const<CLASSES>), f32, Cpu, OwnedTape<f32, Cpu>>,
+            Error = CpuError,
+        >,
 {
-    let dev = Cpu::seed_from_u64(5);
-    let mut model = M::build(&dev);
-    let targets = labels(&dev, count);
-    with_policy(policy, || {
-        train(&mut model, &images(count, side), |model, x| -> Loss<E> {
-            nn::cross_entropy(model.forward_mut(x), targets.clone())
-        })
-    })
+    run_with(
+        5,
+        |dev| M::build(dev),
+        |dev| images::<f32>(dev, 2, side),
+        |model, x| with_policy(policy.clone(), || model.try_forward_mut(x)),
+    )
 }
 
 /// What the U-Net sees.
-fn segment<E: Real>(policy: Policy) -> Seen
+fn segment<E: Real>(policy: Policy) -> Run
 where
     Cpu: Device<E>,
+    Pixels<E>: tests::compare::Input<E, Taped = Pixels<E, OwnedTape<E, Cpu>>>,
     UNet<CLASSES, E, Cpu>: BuildModule<Cpu, E>
         + TensorCollection<E, Cpu>
         + ModuleMut<
             Pixels<E, OwnedTape<E, Cpu>>,
             Output = Tensor<(usize, Const<CLASSES>, usize, usize), E, Cpu, OwnedTape<E, Cpu>>,
+            Error = CpuError,
         >,
 {
-    let dev = Cpu::seed_from_u64(5);
-    let mut model = UNet::<CLASSES, E, Cpu>::build(&dev);
-    let targets = dev.tensor_from_vec((0..2 * 16 * 16).map(|i| i * i % CLASSES).collect(), (2, 16, 16));
-    with_policy(policy, || {
-        train(&mut model, &images(2, 16), |model, x| -> Loss<E> {
-            let logits = model.forward_mut(x).permute::<_, Axes4<0, 2, 3, 1>>();
-            nn::cross_entropy(logits, targets.clone())
-        })
-    })
+    run_with(
+        5,
+        |dev| UNet::<CLASSES, E, Cpu>::build(dev),
+        |dev| images::<E>(dev, 2, 16),
+        |model, x| with_policy(policy.clone(), || model.try_forward_mut(x)),
+    )
 }
 
 #[test]
 fn resnet18_trains_alike_in_every_mode() {
-    let run = |policy| classify::<f32, ResNet18<CLASSES, f32, Cpu>>(policy, 2, 8);
+    let run = |policy| classify::<ResNet18<CLASSES, f32, Cpu>>(policy, 8);
     let plain = run(Policy::plain());
     for (name, policy) in [
         ("keep", Policy::keep()),
@@ -75,15 +68,15 @@ fn resnet18_trains_alike_in_every_mode() {
         ("selective", selective_18()),
         ("3 segments", Policy::segments(3)),
     ] {
-        assert_same(&run(policy), &plain, name);
+        run(policy).assert_same(&plain, name);
     }
 }
 
 #[test]
 fn resnet50_trains_alike_in_every_mode() {
-    let run = |policy| classify::<f32, ResNet50<CLASSES, f32, Cpu>>(policy, 2, 16);
+    let run = |policy| classify::<ResNet50<CLASSES, f32, Cpu>>(policy, 16);
     // Four segments, the last of which is kept, so that both kinds of regions are here.
-    assert_same(&run(Policy::segments(4)), &run(Policy::plain()), "4 segments");
+    run(Policy::segments(4)).assert_same(&run(Policy::plain()), "4 segments");
 }
 
 #[test]
@@ -96,8 +89,8 @@ fn the_unet_trains_alike_in_every_mode_and_dtype() {
     ];
     let (single, double) = (segment::<f32>(Policy::plain()), segment::<f64>(Policy::plain()));
     for (name, policy) in all {
-        assert_same(&segment::<f32>(policy.clone()), &single, name);
-        assert_same(&segment::<f64>(policy), &double, name);
+        segment::<f32>(policy.clone()).assert_same(&single, name);
+        segment::<f64>(policy).assert_same(&double, name);
     }
 }
 
@@ -105,19 +98,19 @@ fn the_unet_trains_alike_in_every_mode_and_dtype() {
 fn inference_is_the_same_with_and_without_a_tape_and_moves_no_statistics() {
     let dev = Cpu::seed_from_u64(3);
     let mut model = ResNet18::<CLASSES, f32, Cpu>::build(&dev);
-    let x = images::<f32>(2, 8);
-    let before = hash(model.forward(x.clone()).as_vec());
-    assert_eq!(hash(model.forward(x.clone()).as_vec()), before);
+    let x = images::<f32>(&dev, 2, 8);
+    let before = bits(&model.forward(x.clone()));
+    assert_eq!(bits(&model.forward(x.clone())), before);
     // Training does move them.
     let _ = model.forward_mut(x.leaky_trace());
-    assert_ne!(hash(model.forward(x).as_vec()), before);
+    assert_ne!(bits(&model.forward(x)), before);
 }
 
 #[test]
 fn a_run_cannot_be_cut_into_more_segments_than_it_has_layers() {
     let dev = Cpu::seed_from_u64(3);
     let mut model = ResNet18::<CLASSES, f32, Cpu>::build(&dev);
-    let refused = with_policy(Policy::segments(10), || model.try_forward_mut(images(1, 8).leaky_trace()));
+    let refused = with_policy(Policy::segments(10), || model.try_forward_mut(images(&dev, 1, 8).leaky_trace()));
     assert!(refused.is_err());
     let failure = last_failure().unwrap().to_string();
     assert!(failure.contains("`ResNet18.body`") && failure.contains("9 layers"), "{failure}");
@@ -126,6 +119,7 @@ fn a_run_cannot_be_cut_into_more_segments_than_it_has_layers() {
 #[test]
 #[should_panic(expected = "12")]
 fn an_image_that_the_levels_do_not_halve_is_refused() {
-    let model = UNet::<CLASSES, f32, Cpu>::build(&Cpu::default());
-    let _ = model.forward(images(1, 12));
+    let dev = Cpu::default();
+    let model = UNet::<CLASSES, f32, Cpu>::build(&dev);
+    let _ = model.forward(images(&dev, 1, 12));
 }

@@ -28,6 +28,17 @@ pub struct ChannelNorm<E: Real, D: Device<E>> {
     pub function: Activation,
 }
 
+impl<E: Real, D: Device<E>> ChannelNorm<E, D> {
+    /// Takes a function on behind the norm, where there is none yet.
+    pub fn absorb(&mut self, function: Activation) -> bool {
+        let free = self.function == Activation::Identity;
+        if free {
+            self.function = function;
+        }
+        free
+    }
+}
+
 impl<E: Real, D: Device<E>> std::fmt::Debug for ChannelNorm<E, D> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let channels = self.weight.shape().0;

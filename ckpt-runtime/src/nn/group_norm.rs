@@ -137,11 +137,7 @@ impl<E: Real, D: GroupNormKernel<E>> Step<E, D> for Groups<E, D> {
     }
 
     fn absorb(&mut self, function: Activation) -> bool {
-        let free = self.norm.function == Activation::Identity;
-        if free {
-            self.norm.function = function;
-        }
-        free
+        self.norm.absorb(function)
     }
 
     fn forward(&mut self, device: &D, input: Extent, x: &Buffer<E, D>) -> Result<Buffer<E, D>, D::Err> {
