@@ -15,6 +15,9 @@ use crate::{Real, ReplaySafe, Stateless};
 ///
 /// dfdx's `()` does the same, but a model that holds it cannot be built.
 ///
+/// # Shapes
+/// Any shape, to the same shape.
+///
 /// ```
 /// use ckpt_runtime::{nn, prelude::*};
 /// let dev: Cpu = Default::default();
