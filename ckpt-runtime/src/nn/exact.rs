@@ -1,22 +1,14 @@
 //! Convolutions without transforms.
 
-use dfdx::{
-    nn::{Module, ModuleMut},
-    shapes::Dim,
-    tensor::{NoneTape, OwnedTape, Tensor},
-    tensor_ops::Device,
-};
+use dfdx::{shapes::Dim, tensor_ops::Device};
 
-use super::{
-    Images,
-    fused::{Link, Moments, Phase, Steps, apply, train},
-};
-use crate::{Real, ReplaySafe, Stateless, kernels::ImageBuffers};
+use super::fused::{Link, Moments, Phase, Steps, run};
+use crate::{Real, ReplaySafe, Stateless};
 
 /// Makes the convolutions of `L` sum the products themselves, whatever that costs:
 /// `nn::Exact<nn::Conv2d<64, 64, 3, 1, 1>>`.
 ///
-/// `L` is a layer that can stand in a [`Fused`](super::Fused) run, or a tuple of them. Nothing else
+/// `L` is a layer that can stand in a [`Fused`](super::Fused) run, a tuple of them, or a run. Nothing else
 /// changes: not tensor names, shapes or errors. See "Accuracy" at [`Conv2d`](super::Conv2d).
 ///
 /// # Shapes
@@ -55,35 +47,4 @@ impl<C: Dim, E: Real, D: Device<E>, L: Link<C, E, D>> Link<C, E, D> for Exact<L>
     }
 }
 
-impl<S: Images, E: Real, D: ImageBuffers<E>, L: Link<S::Channels, E, D>> Module<Tensor<S, E, D, NoneTape>>
-    for Exact<L>
-{
-    type Output = Tensor<S::With<L::Out>, E, D>;
-    type Error = D::Err;
-
-    fn try_forward(&self, x: Tensor<S, E, D, NoneTape>) -> Result<Self::Output, D::Err> {
-        apply("Exact", self, x)
-    }
-}
-
-impl<S: Images, E: Real, D: ImageBuffers<E>, L: Link<S::Channels, E, D> + Stateless>
-    Module<Tensor<S, E, D, OwnedTape<E, D>>> for Exact<L>
-{
-    type Output = Tensor<S::With<L::Out>, E, D, OwnedTape<E, D>>;
-    type Error = D::Err;
-
-    fn try_forward(&self, x: Tensor<S, E, D, OwnedTape<E, D>>) -> Result<Self::Output, D::Err> {
-        apply("Exact", self, x)
-    }
-}
-
-impl<S: Images, E: Real, D: ImageBuffers<E>, L: Link<S::Channels, E, D>> ModuleMut<Tensor<S, E, D, OwnedTape<E, D>>>
-    for Exact<L>
-{
-    type Output = Tensor<S::With<L::Out>, E, D, OwnedTape<E, D>>;
-    type Error = D::Err;
-
-    fn try_forward_mut(&mut self, x: Tensor<S, E, D, OwnedTape<E, D>>) -> Result<Self::Output, D::Err> {
-        train("Exact", self, x)
-    }
-}
+run!(Exact);

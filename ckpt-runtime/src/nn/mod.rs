@@ -49,7 +49,7 @@ pub use embedding::{Embedding, Indices};
 pub use exact::Exact;
 pub use feed_forward::FeedForward;
 pub use flatten::Flatten2d;
-pub use fused::{Fused, Link, ResidualAct, UpBlock};
+pub use fused::{Fused, Link, ResidualAct, Through, UpBlock};
 pub use gelu::Gelu;
 pub use group_norm::GroupNorm;
 pub use identity::Identity;

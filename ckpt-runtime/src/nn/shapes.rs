@@ -3,6 +3,10 @@
 use dfdx::shapes::{Const, ConstDim, Dim, Shape};
 
 /// A dimension that may be `N`: the constant, or one known as the program runs.
+#[diagnostic::on_unimplemented(
+    message = "this layer takes `Const<{N}>` channels or features, and gets `{Self}`",
+    label = "`Const<{N}>` fits, and so does `usize`"
+)]
 pub trait Fits<const N: usize>: Dim {}
 impl<const N: usize> Fits<N> for Const<N> {}
 impl<const N: usize> Fits<N> for usize {}

@@ -6,7 +6,7 @@ use super::step::{Moments, Phase, Steps};
 use crate::{
     Real,
     kernels::ActivateKernel,
-    nn::{ActivationFn, Gelu, Relu, Silu},
+    nn::{ActivationFn, Gelu, Images, Relu, Silu},
 };
 
 /// A layer on images of `C` channels that can stand in a [`Fused`](super::Fused) run: the image
@@ -32,6 +32,93 @@ pub trait Link<C: Dim, E: Real, D: Device<E>> {
         Ok(())
     }
 }
+
+/// Images that go through the layers `L`: those of as many channels as the first layer takes.
+///
+/// Asked of the images and not of the layers, so that where it fails the compiler says which layer
+/// does not fit, and not that there is no method `forward`.
+#[diagnostic::on_unimplemented(
+    message = "images of shape `{Self}` do not go through `{L}`",
+    label = "these images do not fit its layers"
+)]
+pub trait Through<L, E: Real, D: Device<E>>: Images {
+    /// The channels that come out.
+    type Out: Dim;
+
+    #[doc(hidden)]
+    fn steps(layers: &L, phase: Phase, steps: &mut Steps<E, D>);
+
+    #[doc(hidden)]
+    fn learn(layers: &mut L, moments: &mut dyn Iterator<Item = Moments>) -> Result<(), D::Err>;
+}
+
+impl<S: Images, E: Real, D: Device<E>, L: Link<S::Channels, E, D>> Through<L, E, D> for S {
+    type Out = L::Out;
+
+    fn steps(layers: &L, phase: Phase, steps: &mut Steps<E, D>) {
+        layers.steps(phase, steps);
+    }
+
+    fn learn(layers: &mut L, moments: &mut dyn Iterator<Item = Moments>) -> Result<(), D::Err> {
+        layers.learn(moments)
+    }
+}
+
+/// Makes a layer that is a [`Link`] a module: in training through `&mut`, and through `&` as well
+/// where nothing in it changes.
+macro_rules! run {
+    ($Layer:ident) => {
+        impl<S, E, D, L> dfdx::nn::Module<dfdx::tensor::Tensor<S, E, D, dfdx::tensor::NoneTape>> for $Layer<L>
+        where
+            S: $crate::nn::fused::Through<Self, E, D>,
+            E: $crate::Real,
+            D: $crate::kernels::ImageBuffers<E>,
+        {
+            type Output = dfdx::tensor::Tensor<S::With<S::Out>, E, D>;
+            type Error = D::Err;
+
+            fn try_forward(&self, x: dfdx::tensor::Tensor<S, E, D>) -> Result<Self::Output, D::Err> {
+                $crate::nn::fused::apply(stringify!($Layer), self, x)
+            }
+        }
+
+        impl<S, E, D, L> dfdx::nn::Module<dfdx::tensor::Tensor<S, E, D, dfdx::tensor::OwnedTape<E, D>>> for $Layer<L>
+        where
+            S: $crate::nn::fused::Through<Self, E, D>,
+            E: $crate::Real,
+            D: $crate::kernels::ImageBuffers<E>,
+            L: $crate::Stateless,
+        {
+            type Output = dfdx::tensor::Tensor<S::With<S::Out>, E, D, dfdx::tensor::OwnedTape<E, D>>;
+            type Error = D::Err;
+
+            fn try_forward(
+                &self,
+                x: dfdx::tensor::Tensor<S, E, D, dfdx::tensor::OwnedTape<E, D>>,
+            ) -> Result<Self::Output, D::Err> {
+                $crate::nn::fused::apply(stringify!($Layer), self, x)
+            }
+        }
+
+        impl<S, E, D, L> dfdx::nn::ModuleMut<dfdx::tensor::Tensor<S, E, D, dfdx::tensor::OwnedTape<E, D>>> for $Layer<L>
+        where
+            S: $crate::nn::fused::Through<Self, E, D>,
+            E: $crate::Real,
+            D: $crate::kernels::ImageBuffers<E>,
+        {
+            type Output = dfdx::tensor::Tensor<S::With<S::Out>, E, D, dfdx::tensor::OwnedTape<E, D>>;
+            type Error = D::Err;
+
+            fn try_forward_mut(
+                &mut self,
+                x: dfdx::tensor::Tensor<S, E, D, dfdx::tensor::OwnedTape<E, D>>,
+            ) -> Result<Self::Output, D::Err> {
+                $crate::nn::fused::train(stringify!($Layer), self, x)
+            }
+        }
+    };
+}
+pub(crate) use run;
 
 macro_rules! activations {
     ($($Function:ty)*) => { $(

@@ -19,7 +19,8 @@ mod up_block;
 #[cfg(test)]
 mod tests;
 
-pub use link::Link;
+pub(crate) use link::run;
+pub use link::{Link, Through};
 #[allow(unused_imports)]
 pub(crate) use operation::{apply, laid_out, train};
 pub use residual::ResidualAct;
@@ -27,12 +28,9 @@ pub use residual::ResidualAct;
 pub(crate) use step::{Buffer, Cheap, Moments, Phase, Step, Steps, Wanted};
 pub use up_block::UpBlock;
 
-use dfdx::{
-    nn::{Module, ModuleMut},
-    tensor::{NoneTape, OwnedTape, Tensor},
-};
+use dfdx::{shapes::Dim, tensor_ops::Device};
 
-use crate::{Real, ReplaySafe, Stateless, kernels::ImageBuffers, nn::Images};
+use crate::{Real, ReplaySafe, Stateless};
 
 /// Layers in turn as one operation: `Fused<(Conv2d<3, 8, 3>, BatchNorm2d<8>, Relu, Conv2d<8, 8, 3>)>`.
 ///
@@ -66,35 +64,17 @@ impl<L: ReplaySafe> ReplaySafe for Fused<L> {}
 impl<L: Stateless> Stateless for Fused<L> {}
 transparent!(Fused);
 
-impl<S: Images, E: Real, D: ImageBuffers<E>, L: Link<S::Channels, E, D>> Module<Tensor<S, E, D, NoneTape>>
-    for Fused<L>
-{
-    type Output = Tensor<S::With<L::Out>, E, D>;
-    type Error = D::Err;
+/// A run may stand in another.
+impl<C: Dim, E: Real, D: Device<E>, L: Link<C, E, D>> Link<C, E, D> for Fused<L> {
+    type Out = L::Out;
 
-    fn try_forward(&self, x: Tensor<S, E, D, NoneTape>) -> Result<Self::Output, D::Err> {
-        operation::apply("Fused", &self.0, x)
+    fn steps(&self, phase: Phase, steps: &mut Steps<E, D>) {
+        self.0.steps(phase, steps);
+    }
+
+    fn learn(&mut self, moments: &mut dyn Iterator<Item = Moments>) -> Result<(), D::Err> {
+        self.0.learn(moments)
     }
 }
 
-impl<S: Images, E: Real, D: ImageBuffers<E>, L: Link<S::Channels, E, D> + Stateless>
-    Module<Tensor<S, E, D, OwnedTape<E, D>>> for Fused<L>
-{
-    type Output = Tensor<S::With<L::Out>, E, D, OwnedTape<E, D>>;
-    type Error = D::Err;
-
-    fn try_forward(&self, x: Tensor<S, E, D, OwnedTape<E, D>>) -> Result<Self::Output, D::Err> {
-        operation::apply("Fused", &self.0, x)
-    }
-}
-
-impl<S: Images, E: Real, D: ImageBuffers<E>, L: Link<S::Channels, E, D>> ModuleMut<Tensor<S, E, D, OwnedTape<E, D>>>
-    for Fused<L>
-{
-    type Output = Tensor<S::With<L::Out>, E, D, OwnedTape<E, D>>;
-    type Error = D::Err;
-
-    fn try_forward_mut(&mut self, x: Tensor<S, E, D, OwnedTape<E, D>>) -> Result<Self::Output, D::Err> {
-        operation::train("Fused", &mut self.0, x)
-    }
-}
+link::run!(Fused);

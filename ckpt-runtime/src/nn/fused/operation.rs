@@ -7,7 +7,7 @@ use dfdx::{
 };
 
 use super::{
-    link::Link,
+    link::Through,
     run::Run,
     step::{Buffer, Moments, Phase, Steps, Wanted},
 };
@@ -123,9 +123,9 @@ pub(super) fn operate<S: Images, O: Images, E: Real, D: ImageBuffers<E>, T: Tape
 ///
 /// # Panics
 /// Where the input does not fit.
-pub(crate) fn apply<S: Images, O: Images, E: Real, D: ImageBuffers<E>, T: Tape<E, D>>(
+pub(crate) fn apply<S: Through<L, E, D>, L, O: Images, E: Real, D: ImageBuffers<E>, T: Tape<E, D>>(
     name: &str,
-    layer: &impl Link<S::Channels, E, D>,
+    layer: &L,
     x: Tensor<S, E, D, T>,
 ) -> Result<Tensor<O, E, D, T>, D::Err> {
     let phase = if T::OWNS_TAPE { Phase::Training } else { Phase::Inference };
@@ -140,24 +140,19 @@ pub(crate) fn apply<S: Images, O: Images, E: Real, D: ImageBuffers<E>, T: Tape<E
 ///
 /// # Panics
 /// Where the input does not fit.
-pub(crate) fn train<S: Images, O: Images, E: Real, D: ImageBuffers<E>, T: Tape<E, D>>(
+pub(crate) fn train<S: Through<L, E, D>, L, O: Images, E: Real, D: ImageBuffers<E>, T: Tape<E, D>>(
     name: &str,
-    layer: &mut impl Link<S::Channels, E, D>,
+    layer: &mut L,
     x: Tensor<S, E, D, T>,
 ) -> Result<Tensor<O, E, D, T>, D::Err> {
     let run = listed(name, layer, Phase::Training, x.shape());
     let (y, moments) = operate(name, run, x)?;
-    layer.learn(&mut moments.into_iter())?;
+    S::learn(layer, &mut moments.into_iter())?;
     Ok(y)
 }
 
-fn listed<S: Images, E: Real, D: Device<E>>(
-    name: &str,
-    layer: &impl Link<S::Channels, E, D>,
-    phase: Phase,
-    shape: &S,
-) -> Run<E, D> {
+fn listed<S: Through<L, E, D>, L, E: Real, D: Device<E>>(name: &str, layer: &L, phase: Phase, shape: &S) -> Run<E, D> {
     let mut steps = Steps::new();
-    layer.steps(phase, &mut steps);
+    S::steps(layer, phase, &mut steps);
     Run::new(steps, extent_of(name, shape))
 }

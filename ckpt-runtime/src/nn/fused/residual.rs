@@ -2,13 +2,13 @@
 
 use dfdx::{
     nn::{BuildOnDevice, Module, ModuleMut, ModuleVisitor, TensorCollection},
-    shapes::{Dim, Dtype, HasShape},
+    shapes::{Dtype, HasShape},
     tensor::{Gradients, NoneTape, OwnedTape, Tensor},
     tensor_ops::Device,
 };
 
 use super::{
-    link::Link,
+    link::Through,
     operation::{Operation, extent_of, operate},
     run::Run,
     step::{Buffer, Moments, Phase, Steps, Wanted},
@@ -16,7 +16,7 @@ use super::{
 use crate::{
     Real, ReplaySafe, Stateless,
     kernels::{Activation, Extent, ImageBuffers, JoinKernel},
-    nn::{ActivationFn, Identity, Images, Relu},
+    nn::{ActivationFn, Identity, Relu},
 };
 
 /// `A(f(x) + short(x))`, as one operation: the block of a residual network (He et al.,
@@ -82,16 +82,15 @@ struct Residual<E: Real, D: JoinKernel<E>> {
 }
 
 impl<E: Real, D: JoinKernel<E>> Residual<E, D> {
-    fn new<C: Dim, O: Dim, A: ActivationFn>(
-        f: &impl Link<C, E, D, Out = O>,
-        short: &impl Link<C, E, D, Out = O>,
-        _: A,
+    fn new<S: Through<F, E, D> + Through<R, E, D>, F, R, A: ActivationFn>(
+        f: &F,
+        short: &R,
         phase: Phase,
         input: Extent,
     ) -> Self {
         let (mut body, mut beside) = (Steps::new(), Steps::new());
-        f.steps(phase, &mut body);
-        short.steps(phase, &mut beside);
+        <S as Through<F, E, D>>::steps(f, phase, &mut body);
+        <S as Through<R, E, D>>::steps(short, phase, &mut beside);
         let (body, short) = (Run::new(body, input), Run::new(beside, input));
         assert!(
             body.output() == short.output(),
@@ -153,57 +152,56 @@ impl<E: Real, D: JoinKernel<E>> Operation<E, D> for Residual<E, D> {
     }
 }
 
-impl<S: Images, E: Real, D, F, R, A> Module<Tensor<S, E, D, NoneTape>> for ResidualAct<F, R, A>
+impl<S, E: Real, D, F, R, A> Module<Tensor<S, E, D, NoneTape>> for ResidualAct<F, R, A>
 where
     D: JoinKernel<E> + ImageBuffers<E>,
-    F: Link<S::Channels, E, D>,
-    R: Link<S::Channels, E, D, Out = F::Out>,
+    S: Through<F, E, D> + Through<R, E, D, Out = <S as Through<F, E, D>>::Out>,
     A: ActivationFn,
 {
-    type Output = Tensor<S::With<F::Out>, E, D>;
+    type Output = Tensor<S::With<<S as Through<F, E, D>>::Out>, E, D>;
     type Error = D::Err;
 
     fn try_forward(&self, x: Tensor<S, E, D, NoneTape>) -> Result<Self::Output, D::Err> {
         let extent = extent_of("ResidualAct", x.shape());
-        let operation = Residual::new(&self.f, &self.short, self.activation, Phase::Inference, extent);
+        let operation = Residual::new::<S, F, R, A>(&self.f, &self.short, Phase::Inference, extent);
         Ok(operate("ResidualAct", operation, x)?.0)
     }
 }
 
-impl<S: Images, E: Real, D, F, R, A> Module<Tensor<S, E, D, OwnedTape<E, D>>> for ResidualAct<F, R, A>
+impl<S, E: Real, D, F, R, A> Module<Tensor<S, E, D, OwnedTape<E, D>>> for ResidualAct<F, R, A>
 where
     D: JoinKernel<E> + ImageBuffers<E>,
-    F: Link<S::Channels, E, D> + Stateless,
-    R: Link<S::Channels, E, D, Out = F::Out> + Stateless,
+    S: Through<F, E, D> + Through<R, E, D, Out = <S as Through<F, E, D>>::Out>,
+    F: Stateless,
+    R: Stateless,
     A: ActivationFn,
 {
-    type Output = Tensor<S::With<F::Out>, E, D, OwnedTape<E, D>>;
+    type Output = Tensor<S::With<<S as Through<F, E, D>>::Out>, E, D, OwnedTape<E, D>>;
     type Error = D::Err;
 
     fn try_forward(&self, x: Tensor<S, E, D, OwnedTape<E, D>>) -> Result<Self::Output, D::Err> {
         let extent = extent_of("ResidualAct", x.shape());
-        let operation = Residual::new(&self.f, &self.short, self.activation, Phase::Training, extent);
+        let operation = Residual::new::<S, F, R, A>(&self.f, &self.short, Phase::Training, extent);
         Ok(operate("ResidualAct", operation, x)?.0)
     }
 }
 
-impl<S: Images, E: Real, D, F, R, A> ModuleMut<Tensor<S, E, D, OwnedTape<E, D>>> for ResidualAct<F, R, A>
+impl<S, E: Real, D, F, R, A> ModuleMut<Tensor<S, E, D, OwnedTape<E, D>>> for ResidualAct<F, R, A>
 where
     D: JoinKernel<E> + ImageBuffers<E>,
-    F: Link<S::Channels, E, D>,
-    R: Link<S::Channels, E, D, Out = F::Out>,
+    S: Through<F, E, D> + Through<R, E, D, Out = <S as Through<F, E, D>>::Out>,
     A: ActivationFn,
 {
-    type Output = Tensor<S::With<F::Out>, E, D, OwnedTape<E, D>>;
+    type Output = Tensor<S::With<<S as Through<F, E, D>>::Out>, E, D, OwnedTape<E, D>>;
     type Error = D::Err;
 
     fn try_forward_mut(&mut self, x: Tensor<S, E, D, OwnedTape<E, D>>) -> Result<Self::Output, D::Err> {
         let extent = extent_of("ResidualAct", x.shape());
-        let operation = Residual::new(&self.f, &self.short, self.activation, Phase::Training, extent);
+        let operation = Residual::new::<S, F, R, A>(&self.f, &self.short, Phase::Training, extent);
         let (y, moments) = operate("ResidualAct", operation, x)?;
         let mut moments = moments.into_iter();
-        self.f.learn(&mut moments)?;
-        self.short.learn(&mut moments)?;
+        <S as Through<F, E, D>>::learn(&mut self.f, &mut moments)?;
+        <S as Through<R, E, D>>::learn(&mut self.short, &mut moments)?;
         Ok(y)
     }
 }

@@ -3,7 +3,7 @@
 use dfdx::prelude::*;
 
 use super::{Fused, ResidualAct};
-use crate::nn::{Gelu, Identity, Relu, Silu, checks::*};
+use crate::nn::{Exact, Gelu, Identity, Relu, Silu, checks::*};
 
 type Images64 = Tensor<Rank4<2, 3, 4, 5>, f64, Cpu>;
 
@@ -95,4 +95,15 @@ fn an_empty_batch_is_named() {
     let x: Tensor<(usize, Const<3>, usize, usize), f32, _> = dev.zeros_like(&(0, Const, 4, 4));
     let message = panic_of(|| Fused((Relu,)).forward(x));
     assert_eq!(message, "Fused cannot run on nothing: its input is [0, 3, 4, 4]");
+}
+
+#[test]
+fn a_run_may_stand_in_another() {
+    let dev = Cpu::seed_from_u64(6);
+    let x: Images64 = dev.sample_normal();
+    let nested = Fused((Gelu, Fused((Silu, Exact(Fused((Gelu,)))))));
+    let (ours, theirs) = (nested.forward(x.leaky_trace()), (Gelu, Silu, Gelu).forward(x.leaky_trace()));
+    near(&ours.as_vec(), &theirs.as_vec(), 0.0);
+    let (ours, theirs) = (ours.square().sum().backward(), theirs.square().sum().backward());
+    near(&ours.get(&x).as_vec(), &theirs.get(&x).as_vec(), 1e-14);
 }

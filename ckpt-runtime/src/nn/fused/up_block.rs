@@ -7,7 +7,7 @@ use dfdx::{
 };
 
 use super::{
-    link::Link,
+    link::Through,
     operation::{Operation, laid_out},
     run::Run,
     step::{Moments, Phase, Steps, Wanted},
@@ -55,14 +55,21 @@ impl<L: ReplaySafe> ReplaySafe for UpBlock<L> {}
 impl<L: Stateless> Stateless for UpBlock<L> {}
 transparent!(UpBlock);
 
+/// The channels that the layers make of joined images.
+type OutOf<A, L, E, D> = <<A as Images>::With<usize> as Through<L, E, D>>::Out;
+
+/// What comes out, for images `A` from below.
+type Output<A, L, E, D, T> = Tensor<<A as Images>::With<OutOf<A, L, E, D>>, E, D, T>;
+
 /// Puts the operation on the tape: its output, and what it has seen where the tape is one.
-fn operate<A: Images, B: Images, E: Real, D, T, R, L: Link<usize, E, D>>(
+fn operate<A: Images, B: Images, E: Real, D, T, R, L>(
     layers: &L,
     phase: Phase,
     a: Tensor<A, E, D, T>,
     b: Tensor<B, E, D, R>,
-) -> Result<(Tensor<A::With<L::Out>, E, D, T>, Vec<Moments>), D::Err>
+) -> Result<(Output<A, L, E, D, T>, Vec<Moments>), D::Err>
 where
+    A::With<usize>: Through<L, E, D>,
     D: ConcatKernel<E>,
     T: Tape<E, D> + Merge<R>,
     R: Tape<E, D>,
@@ -71,7 +78,7 @@ where
     let [of_a, of_b] = extents;
     let inside = joined("UpBlock", SCALE, extents, A::BATCHED == B::BATCHED);
     let mut steps = Steps::new();
-    layers.steps(phase, &mut steps);
+    <A::With<usize> as Through<L, E, D>>::steps(layers, phase, &mut steps);
     let mut run = Run::new(steps, inside);
     assert!(!run.is_empty(), "UpBlock has no layer");
 
@@ -89,7 +96,7 @@ where
     };
     let y = run.forward(&device, &join(&a, &b)?, T::OWNS_TAPE)?;
     let output = run.output();
-    let y = <A::With<L::Out> as Images>::tensor(&device, y, output);
+    let y = <A::With<OutOf<A, L, E, D>> as Images>::tensor(&device, y, output);
     let y = y.unwrap_or_else(|| panic!("UpBlock gives {output:?}, which is not the shape of its output"))?;
     let moments = Operation::moments(&mut run);
     if T::OWNS_TAPE {
@@ -114,9 +121,9 @@ where
 impl<A: Images, B: Images, E: Real, D, L> Module<(Tensor<A, E, D, NoneTape>, Tensor<B, E, D, NoneTape>)> for UpBlock<L>
 where
     D: ConcatKernel<E>,
-    L: Link<usize, E, D>,
+    A::With<usize>: Through<L, E, D>,
 {
-    type Output = Tensor<A::With<L::Out>, E, D>;
+    type Output = Output<A, L, E, D, NoneTape>;
     type Error = D::Err;
 
     fn try_forward(
@@ -133,9 +140,10 @@ where
     D: ConcatKernel<E>,
     OwnedTape<E, D>: Merge<R>,
     R: Tape<E, D>,
-    L: Link<usize, E, D> + Stateless,
+    A::With<usize>: Through<L, E, D>,
+    L: Stateless,
 {
-    type Output = Tensor<A::With<L::Out>, E, D, OwnedTape<E, D>>;
+    type Output = Output<A, L, E, D, OwnedTape<E, D>>;
     type Error = D::Err;
 
     fn try_forward(
@@ -152,9 +160,9 @@ where
     D: ConcatKernel<E>,
     OwnedTape<E, D>: Merge<R>,
     R: Tape<E, D>,
-    L: Link<usize, E, D>,
+    A::With<usize>: Through<L, E, D>,
 {
-    type Output = Tensor<A::With<L::Out>, E, D, OwnedTape<E, D>>;
+    type Output = Output<A, L, E, D, OwnedTape<E, D>>;
     type Error = D::Err;
 
     fn try_forward_mut(
@@ -162,7 +170,7 @@ where
         (a, b): (Tensor<A, E, D, OwnedTape<E, D>>, Tensor<B, E, D, R>),
     ) -> Result<Self::Output, D::Err> {
         let (y, moments) = operate(&self.0, Phase::Training, a, b)?;
-        self.0.learn(&mut moments.into_iter())?;
+        <A::With<usize> as Through<L, E, D>>::learn(&mut self.0, &mut moments.into_iter())?;
         Ok(y)
     }
 }
