@@ -6,6 +6,10 @@
 //! the modules below; where there is none the layer composes dfdx's own operations. A kernel for
 //! another device is an `impl` of the operation's trait and a line in its `find`: no layer changes.
 //!
+//! dfdx has nothing to compose the layers of images of, so that those ask as they are compiled: their
+//! operations are traits of the device itself ([`ConvKernel`], ..), over buffers that lie as
+//! [`images`] says.
+//!
 //! Three rules hold throughout:
 //! - **The same bits for any number of threads.** Work is cut into a fixed number of [`parts`],
 //!   and what they sum is added in their order.
