@@ -51,17 +51,6 @@ macro_rules! kernels {
 }
 pub(super) use kernels;
 
-/// What becomes of the gradient of an operation's input.
-#[derive(Debug)]
-pub enum Wanted<B> {
-    /// Nobody asks for it.
-    Nothing,
-    /// It comes in a new buffer.
-    New,
-    /// It is added to what others have given.
-    AddedTo(B),
-}
-
 /// An input that others still need, or that nobody does: then its buffer may be written over.
 #[derive(Debug)]
 pub(crate) enum Lent<'a, B> {

@@ -19,7 +19,7 @@ use super::{
     },
     buffer::{read, rewritten, write_copy, written},
     columns::add_column_sums,
-    device::{Heap, HeapDevice, Lent, Rows, Vector, Wanted, kernels},
+    device::{Heap, HeapDevice, Lent, Rows, Vector, kernels},
     parts::rows_of_part,
     product::{Matrix, Target, Threads},
     scalar::Scalar,
@@ -53,7 +53,8 @@ pub(crate) trait LinearKernel<E: Real, D: Device<E>> {
         keep: bool,
     ) -> Result<(<D as Storage<E>>::Vec, Option<<D as Storage<E>>::Vec>), D::Err>;
 
-    /// Adds the gradients of the parameters, and gives that of `x` where it is wanted. `behind` is
+    /// Adds the gradients of the parameters, and gives that of `x`: added to `sum` where there is one.
+    /// `behind` is
     /// what the slope of the function behind the layer is told from: the values before it where it
     /// [needs](Activation::needs_its_input) them, its own otherwise.
     #[allow(clippy::too_many_arguments)]
@@ -63,9 +64,9 @@ pub(crate) trait LinearKernel<E: Real, D: Device<E>> {
         x: Lent<'_, <D as Storage<E>>::Vec>,
         behind: Option<&<D as Storage<E>>::Vec>,
         dy: <D as Storage<E>>::Vec,
-        wanted: Wanted<<D as Storage<E>>::Vec>,
+        sum: Option<<D as Storage<E>>::Vec>,
         grads: &mut Gradients<E, D>,
-    ) -> Result<Option<<D as Storage<E>>::Vec>, D::Err>;
+    ) -> Result<<D as Storage<E>>::Vec, D::Err>;
 }
 kernels!(LinearKernel);
 
@@ -131,9 +132,9 @@ where
         x: Lent<'_, <Cpu as Storage<E>>::Vec>,
         behind: Option<&<Cpu as Storage<E>>::Vec>,
         mut dy: <Cpu as Storage<E>>::Vec,
-        wanted: Wanted<<Cpu as Storage<E>>::Vec>,
+        sum: Option<<Cpu as Storage<E>>::Vec>,
         grads: &mut Gradients<E, Cpu>,
-    ) -> Result<Option<<Cpu as Storage<E>>::Vec>, <Cpu as HasErr>::Err> {
+    ) -> Result<<Cpu as Storage<E>>::Vec, <Cpu as HasErr>::Err> {
         let (inputs, outputs) = (layer.weight.shape().1, layer.outputs.len());
         let rows = x.get().len() / inputs;
         if let Some(behind) = behind {
@@ -144,77 +145,44 @@ where
         }
         let dw = &mut grads.get_or_alloc_mut(&layer.weight)?[layer.used()];
         let device = layer.weight.device();
-        let weight = match wanted {
-            Wanted::Nothing => Vec::new(),
-            _ => read(&layer.weight),
-        };
-        let weight = weight.get(layer.used()).map(|w| Matrix::new(w, outputs, inputs));
+        let weight = read(&layer.weight);
+        let weight = Matrix::new(&weight[layer.used()], outputs, inputs);
         let dy = Matrix::new(&dy, rows, outputs);
-        match (layer.before, wanted) {
-            (Activation::Identity, wanted) => {
+        match (layer.before, sum) {
+            (Activation::Identity, sum) => {
                 let values = Matrix::new(x.get(), rows, inputs);
                 Target::new(dw, outputs, inputs).add(dy.transposed(), values, Threads::All);
                 drop(x);
-                straight(device, dy, weight, wanted)
+                if let Some(mut dx) = sum {
+                    Target::new(&mut dx, rows, inputs).add(dy, weight, Threads::All);
+                    return Ok(dx);
+                }
+                // SAFETY: a product writes every element.
+                let dx = unsafe {
+                    written(rows * inputs, |dx| Target::fresh(dx, rows, inputs).set(dy, weight, Threads::All))
+                };
+                device.keep(dx)
             }
-            (before, Wanted::New) => {
+            (before, None) => {
                 let mut buffer = match x {
                     Lent::Shared(x) => device.keep(x.to_vec())?,
                     Lent::Owned(x) => x,
                 };
-                let weight = weight.expect("a gradient that is wanted");
                 let blocks = buffer.chunks_mut(BLOCK * inputs);
                 // SAFETY: each value is written.
                 unsafe { through(dy, weight, dw, blocks, |dh, x, h| replace_by_slopes_and_apply_to(before, x, dh, h)) };
-                Ok(Some(buffer))
+                Ok(buffer)
             }
-            (before, Wanted::AddedTo(mut dx)) => {
-                let weight = weight.expect("a gradient that is wanted");
+            (before, Some(mut dx)) => {
                 let blocks = dx.chunks_mut(BLOCK * inputs).zip(x.get().chunks(BLOCK * inputs));
                 // SAFETY: each value is written.
                 unsafe {
                     through(dy, weight, dw, blocks, |dh, (dx, x), h| add_slopes_and_apply_to(before, dx, dh, x, h));
                 }
-                Ok(Some(dx))
-            }
-            (before, Wanted::Nothing) => {
-                let mut h = Vec::new();
-                for (i, x) in x.get().chunks(BLOCK * inputs).enumerate() {
-                    let count = x.len() / inputs;
-                    let h = Matrix::new(self::before(before, x, &mut h), count, inputs);
-                    Target::new(dw, outputs, inputs).add(dy.rows(i * BLOCK, count).transposed(), h, Threads::All);
-                }
-                Ok(None)
+                Ok(dx)
             }
         }
     }
-}
-
-/// `dy weight`, where it is wanted.
-fn straight<E: Scalar>(
-    device: &Cpu,
-    dy: Matrix<'_, E>,
-    weight: Option<Matrix<'_, E>>,
-    wanted: Wanted<<Cpu as Storage<E>>::Vec>,
-) -> Result<Option<<Cpu as Storage<E>>::Vec>, <Cpu as HasErr>::Err>
-where
-    Cpu: HeapDevice<E>,
-{
-    let Some(weight) = weight else { return Ok(None) };
-    let (rows, inputs) = (dy.transposed().columns(), weight.columns());
-    Ok(match wanted {
-        Wanted::Nothing => None,
-        Wanted::New => {
-            // SAFETY: a product writes every element.
-            let dx =
-                unsafe { written(rows * inputs, |dx| Target::fresh(dx, rows, inputs).set(dy, weight, Threads::All)) };
-            Some(device.keep(dx)?)
-        }
-        Wanted::AddedTo(mut dx) => {
-            Target::new(&mut dx, rows, inputs).add(dy, weight, Threads::All);
-            Some(dx)
-        }
-    })
 }
 
 /// The gradients where a function stands before the layer, block by block: the function's values

@@ -57,7 +57,6 @@ pub use channel_norm::Statistics;
 pub use concat::ConcatKernel;
 pub use conv::{ConvKernel, Convolution};
 pub(crate) use cross_entropy::CrossEntropyKernel;
-pub use device::Wanted;
 pub(crate) use device::{BufferKernel, Lent, Rows, Vector};
 pub(crate) use dropout::{DropoutKernel, Mask};
 pub(crate) use embedding::EmbeddingKernel;

@@ -15,9 +15,7 @@ use super::{
 use crate::{
     GradientHandle, Real, ReplaySafe, Stateless,
     gradients::Buffer,
-    kernels::{
-        Activation, AddKernel, Affine, AttentionKernel, BufferKernel, Heads, Lent, LinearKernel, Rows, Sources, Wanted,
-    },
+    kernels::{Activation, AddKernel, Affine, AttentionKernel, BufferKernel, Heads, Lent, LinearKernel, Rows, Sources},
     replay,
 };
 
@@ -391,16 +389,15 @@ impl<const M: usize, const H: usize, E: Real, D: Device<E>, const C: bool, const
             let (gradient, of_x) = (GradientHandle::of(&y), GradientHandle::of(&x));
             tape.add_backward_op(move |grads| {
                 let dy = gradient.take(grads)?;
-                let d_mixed = linear.backward(&out, Lent::Shared(&mixed), None, dy, Wanted::New, grads)?;
-                let d_mixed = d_mixed.expect("what is wanted is given");
+                let d_mixed = linear.backward(&out, Lent::Shared(&mixed), None, dy, None, grads)?;
                 let mut d_packed = [<D as Storage<E>>::try_alloc_len(&device, rows * 3 * M)?];
                 attention.backward(&heads, &Sources::packed(&packed, M), &mixed, &log_sums, &d_mixed, &mut d_packed)?;
                 drop((packed, mixed, log_sums, d_mixed));
                 let values = buffers.take_in(&x)?;
                 drop(x);
-                let ([d_packed], wanted) = (d_packed, Wanted::AddedTo(of_x.take(grads)?));
-                let dx = linear.backward(&projection, Lent::Owned(values), None, d_packed, wanted, grads)?;
-                of_x.put(grads, dx.expect("what is wanted is given"))
+                let ([d_packed], sum) = (d_packed, Some(of_x.take(grads)?));
+                let dx = linear.backward(&projection, Lent::Owned(values), None, d_packed, sum, grads)?;
+                of_x.put(grads, dx)
             });
         }
         y.put_tape(tape).try_reshape_like(&shape)

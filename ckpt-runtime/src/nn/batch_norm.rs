@@ -9,7 +9,7 @@ use dfdx::{
 
 use super::{
     ActivationFn, Fits, Images,
-    fused::{self, Buffer, Cheap, Link, Moments, Phase, Step, Steps, Wanted},
+    fused::{self, Buffer, Cheap, Link, Moments, Phase, Step, Steps},
     norm::epsilon,
 };
 use crate::{
@@ -278,20 +278,19 @@ impl<E: Real, D: BatchNormKernel<E>> Step<E, D> for BatchNorm<E, D> {
         _: Extent,
         x: Option<&Buffer<E, D>>,
         mut dy: Buffer<E, D>,
-        wanted: Wanted<Buffer<E, D>>,
+        sum: Option<Buffer<E, D>>,
         grads: &mut Gradients<E, D>,
-    ) -> Result<Option<Buffer<E, D>>, D::Err> {
+    ) -> Result<Buffer<E, D>, D::Err> {
         let x = x.expect("the input of a norm");
         let sums = device.differentiate(&self.norm, &self.by, x, &mut dy, grads)?;
-        Ok(match wanted {
-            Wanted::Nothing => None,
-            Wanted::New => {
+        Ok(match sum {
+            None => {
                 device.replace_gradient(&self.norm, &self.by, &sums, x, &mut dy);
-                Some(dy)
+                dy
             }
-            Wanted::AddedTo(mut dx) => {
+            Some(mut dx) => {
                 device.add_gradient(&self.norm, &self.by, &sums, x, &dy, &mut dx);
-                Some(dx)
+                dx
             }
         })
     }

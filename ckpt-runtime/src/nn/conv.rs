@@ -10,7 +10,7 @@ use rand_distr::Uniform;
 
 use super::{
     Fits, Images,
-    fused::{Buffer, Link, Phase, Step, Steps, Wanted, apply},
+    fused::{Buffer, Link, Phase, Step, Steps, apply},
     shapes::Share,
 };
 use crate::{
@@ -324,24 +324,16 @@ impl<E: Real, D: ConvKernel<E>> Step<E, D> for Forth<E, D> {
         input: Extent,
         x: Option<&Buffer<E, D>>,
         dy: Buffer<E, D>,
-        wanted: Wanted<Buffer<E, D>>,
+        sum: Option<Buffer<E, D>>,
         grads: &mut Gradients<E, D>,
-    ) -> Result<Option<Buffer<E, D>>, D::Err> {
+    ) -> Result<Buffer<E, D>, D::Err> {
         let extents = [input, self.output(input)];
         let Convolved { conv, weight, bias, .. } = &self.0;
         if let Some(bias) = bias {
             device.add_bias_gradient(&dy, bias, grads)?;
         }
         let x = x.expect("the input of a convolution");
-        let sum = match wanted {
-            Wanted::Nothing => {
-                device.add_weight_gradient(conv, extents, x, &dy, weight, grads)?;
-                return Ok(None);
-            }
-            Wanted::New => None,
-            Wanted::AddedTo(sum) => Some(sum),
-        };
-        device.differentiate(conv, extents, x, &dy, weight, sum, grads).map(Some)
+        device.differentiate(conv, extents, x, &dy, weight, sum, grads)
     }
 }
 

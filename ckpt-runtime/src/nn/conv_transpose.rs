@@ -10,7 +10,7 @@ use dfdx::{
 use super::{
     ConvWeight, Fits, Images,
     conv::{Convolved, checked, fill_uniform, image_layer},
-    fused::{Buffer, Link, Phase, Step, Steps, Wanted, apply},
+    fused::{Buffer, Link, Phase, Step, Steps, apply},
 };
 use crate::{
     Real, ReplaySafe, Stateless,
@@ -169,20 +169,15 @@ impl<E: Real, D: ConvKernel<E>> Step<E, D> for Back<E, D> {
         input: Extent,
         x: Option<&Buffer<E, D>>,
         dy: Buffer<E, D>,
-        wanted: Wanted<Buffer<E, D>>,
+        sum: Option<Buffer<E, D>>,
         grads: &mut Gradients<E, D>,
-    ) -> Result<Option<Buffer<E, D>>, D::Err> {
+    ) -> Result<Buffer<E, D>, D::Err> {
         let extents = [self.output(input), input];
         let Convolved { conv, weight, bias, .. } = &self.convolved;
         if let Some(bias) = bias {
             device.add_bias_gradient(&dy, bias, grads)?;
         }
         device.add_weight_gradient(conv, extents, &dy, x.expect("the input of a convolution"), weight, grads)?;
-        let sum = match wanted {
-            Wanted::Nothing => return Ok(None),
-            Wanted::New => None,
-            Wanted::AddedTo(sum) => Some(sum),
-        };
-        device.convolve(conv, extents, &dy, weight, None, sum).map(Some)
+        device.convolve(conv, extents, &dy, weight, None, sum)
     }
 }

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     GradientHandle, Real, ReplaySafe, Stateless,
-    kernels::{BufferKernel, Lent, LinearKernel, Wanted},
+    kernels::{BufferKernel, Lent, LinearKernel},
 };
 
 /// The wide part of a Transformer's block: [`Linear`] to `F` features, `A`, and [`Linear`] back.
@@ -101,12 +101,12 @@ where
             let (gradient, of_x) = (GradientHandle::of(&y), GradientHandle::of(&x));
             tape.add_backward_op(move |grads| {
                 let dy = gradient.take(grads)?;
-                let d_wide = linear.backward(&narrow, Lent::Owned(wide), None, dy, Wanted::New, grads)?;
+                let d_wide = linear.backward(&narrow, Lent::Owned(wide), None, dy, None, grads)?;
                 let values = buffers.take_in(&x)?;
                 drop(x);
-                let (d_wide, wanted) = (d_wide.expect("what is wanted is given"), Wanted::AddedTo(of_x.take(grads)?));
-                let dx = linear.backward(&widen, Lent::Owned(values), None, d_wide, wanted, grads)?;
-                of_x.put(grads, dx.expect("what is wanted is given"))
+                let sum = Some(of_x.take(grads)?);
+                let dx = linear.backward(&widen, Lent::Owned(values), None, d_wide, sum, grads)?;
+                of_x.put(grads, dx)
             });
         }
         y.put_tape(tape).try_reshape_like(&shape)

@@ -9,7 +9,7 @@ use dfdx::{
 
 use super::{
     Fits, Images,
-    fused::{self, Buffer, Cheap, Link, Phase, Step, Steps, Wanted},
+    fused::{self, Buffer, Cheap, Link, Phase, Step, Steps},
     norm::epsilon,
 };
 use crate::{
@@ -151,20 +151,19 @@ impl<E: Real, D: GroupNormKernel<E>> Step<E, D> for Groups<E, D> {
         input: Extent,
         x: Option<&Buffer<E, D>>,
         mut dy: Buffer<E, D>,
-        wanted: Wanted<Buffer<E, D>>,
+        sum: Option<Buffer<E, D>>,
         grads: &mut Gradients<E, D>,
-    ) -> Result<Option<Buffer<E, D>>, D::Err> {
+    ) -> Result<Buffer<E, D>, D::Err> {
         let x = x.expect("the input of a norm");
         let sums = device.differentiate_groups(&self.norm, &self.by, input, x, &mut dy, grads)?;
-        Ok(match wanted {
-            Wanted::Nothing => None,
-            Wanted::New => {
+        Ok(match sum {
+            None => {
                 device.replace_group_gradient(&self.norm, &self.by, &sums, input, x, &mut dy);
-                Some(dy)
+                dy
             }
-            Wanted::AddedTo(mut dx) => {
+            Some(mut dx) => {
                 device.add_group_gradient(&self.norm, &self.by, &sums, input, x, &dy, &mut dx);
-                Some(dx)
+                dx
             }
         })
     }

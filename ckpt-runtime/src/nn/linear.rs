@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     GradientHandle, Real, ReplaySafe, Stateless,
-    kernels::{Activation, Affine, BufferKernel, Lent, LinearKernel, Wanted},
+    kernels::{Activation, Affine, BufferKernel, Lent, LinearKernel},
 };
 
 /// `x weightᵀ + bias` over the last dimension: `torch.nn.Linear`, with its initial values.
@@ -200,9 +200,9 @@ pub(super) fn affine_rows<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
                 Some(y) => Some(buffers.take_in(&y)?),
                 None => before,
             };
-            let wanted = Wanted::AddedTo(of_x.take(grads)?);
-            let dx = kernel.backward(&affine, Lent::Owned(values), behind.as_ref(), dy, wanted, grads)?;
-            of_x.put(grads, dx.expect("what is wanted is given"))
+            let sum = Some(of_x.take(grads)?);
+            let dx = kernel.backward(&affine, Lent::Owned(values), behind.as_ref(), dy, sum, grads)?;
+            of_x.put(grads, dx)
         });
     }
     Ok(y.put_tape(tape))

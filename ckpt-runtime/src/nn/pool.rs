@@ -9,7 +9,7 @@ use dfdx::{
 
 use super::{
     Images,
-    fused::{self, Buffer, Link, Phase, Step, Steps, Wanted},
+    fused::{self, Buffer, Link, Phase, Step, Steps},
 };
 use crate::{
     GradientHandle, Real, ReplaySafe, Stateless,
@@ -183,11 +183,11 @@ impl<E: Real, D: PoolKernel<E>> Step<E, D> for MaxPool<D::Places> {
         input: Extent,
         _: Option<&Buffer<E, D>>,
         dy: Buffer<E, D>,
-        wanted: Wanted<Buffer<E, D>>,
+        sum: Option<Buffer<E, D>>,
         _: &mut Gradients<E, D>,
-    ) -> Result<Option<Buffer<E, D>>, D::Err> {
+    ) -> Result<Buffer<E, D>, D::Err> {
         let places = self.places.take().expect("what the forward pass kept");
-        onto(device, input, wanted, |dx| device.add_to_largest(self.window, input, &places, &dy, dx))
+        onto(device, input, sum, |dx| device.add_to_largest(self.window, input, &places, &dy, dx))
     }
 }
 
@@ -215,27 +215,26 @@ impl<E: Real, D: PoolKernel<E>> Step<E, D> for AvgPool {
         input: Extent,
         _: Option<&Buffer<E, D>>,
         dy: Buffer<E, D>,
-        wanted: Wanted<Buffer<E, D>>,
+        sum: Option<Buffer<E, D>>,
         _: &mut Gradients<E, D>,
-    ) -> Result<Option<Buffer<E, D>>, D::Err> {
-        onto(device, input, wanted, |dx| device.add_shares(self.window, input, &dy, dx))
+    ) -> Result<Buffer<E, D>, D::Err> {
+        onto(device, input, sum, |dx| device.add_shares(self.window, input, &dy, dx))
     }
 }
 
-/// What is wanted, which `add` adds a gradient to.
+/// `sum` or, where there is none, zeros, which `add` has added a gradient to.
 pub(super) fn onto<E: Real, D: Device<E>>(
     device: &D,
     input: Extent,
-    wanted: Wanted<Buffer<E, D>>,
+    sum: Option<Buffer<E, D>>,
     add: impl FnOnce(&mut Buffer<E, D>),
-) -> Result<Option<Buffer<E, D>>, D::Err> {
-    let mut dx = match wanted {
-        Wanted::Nothing => return Ok(None),
-        Wanted::New => <D as Storage<E>>::try_alloc_len(device, input.elements())?,
-        Wanted::AddedTo(dx) => dx,
+) -> Result<Buffer<E, D>, D::Err> {
+    let mut dx = match sum {
+        Some(sum) => sum,
+        None => <D as Storage<E>>::try_alloc_len(device, input.elements())?,
     };
     add(&mut dx);
-    Ok(Some(dx))
+    Ok(dx)
 }
 
 macro_rules! global {

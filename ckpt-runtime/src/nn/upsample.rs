@@ -8,7 +8,7 @@ use dfdx::{
 
 use super::{
     Images,
-    fused::{self, Buffer, Cheap, Link, Phase, Step, Steps, Wanted},
+    fused::{self, Buffer, Cheap, Link, Phase, Step, Steps},
     pool::onto,
 };
 use crate::{
@@ -115,10 +115,10 @@ impl<E: Real, D: ResampleKernel<E>> Step<E, D> for Upsample {
         input: Extent,
         _: Option<&Buffer<E, D>>,
         dy: Buffer<E, D>,
-        wanted: Wanted<Buffer<E, D>>,
+        sum: Option<Buffer<E, D>>,
         _: &mut Gradients<E, D>,
-    ) -> Result<Option<Buffer<E, D>>, D::Err> {
-        onto(device, input, wanted, |dx| device.add_reduced(self.between, self.scale, input, &dy, dx))
+    ) -> Result<Buffer<E, D>, D::Err> {
+        onto(device, input, sum, |dx| device.add_reduced(self.between, self.scale, input, &dy, dx))
     }
 }
 

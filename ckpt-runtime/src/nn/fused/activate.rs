@@ -4,7 +4,7 @@ use dfdx::{tensor::Gradients, tensor_ops::Device};
 
 use super::{
     run::passed_on,
-    step::{Buffer, Cheap, Step, Wanted},
+    step::{Buffer, Cheap, Step},
 };
 use crate::{
     Real,
@@ -35,12 +35,12 @@ impl<E: Real, D: Device<E> + ActivateKernel<E>> Step<E, D> for Activate {
         _: Extent,
         x: Option<&Buffer<E, D>>,
         mut dy: Buffer<E, D>,
-        wanted: Wanted<Buffer<E, D>>,
+        sum: Option<Buffer<E, D>>,
         _: &mut Gradients<E, D>,
-    ) -> Result<Option<Buffer<E, D>>, D::Err> {
+    ) -> Result<Buffer<E, D>, D::Err> {
         let x = x.expect("the input of a function");
         device.times_slopes(self.function, x, &mut dy);
-        passed_on(device, dy, wanted)
+        Ok(passed_on(device, dy, sum))
     }
 }
 

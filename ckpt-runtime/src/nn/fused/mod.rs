@@ -25,7 +25,7 @@ pub use link::{Link, Through};
 pub(crate) use operation::{apply, laid_out, train};
 pub use residual::ResidualAct;
 #[allow(unused_imports)]
-pub(crate) use step::{Buffer, Cheap, Moments, Phase, Step, Steps, Wanted};
+pub(crate) use step::{Buffer, Cheap, Moments, Phase, Step, Steps};
 pub use up_block::UpBlock;
 
 use dfdx::{shapes::Dim, tensor_ops::Device};

@@ -9,7 +9,7 @@ use dfdx::{
 use super::{
     link::Through,
     run::Run,
-    step::{Buffer, Moments, Phase, Steps, Wanted},
+    step::{Buffer, Moments, Phase, Steps},
 };
 use crate::{
     GradientHandle, Real,
@@ -28,15 +28,15 @@ pub(super) trait Operation<E: Real, D: Device<E>>: 'static {
     /// The output for `x`; where `keep` says so, ready for a backward pass.
     fn forward(&mut self, device: &D, x: &Buffer<E, D>, keep: bool) -> Result<Buffer<E, D>, D::Err>;
 
-    /// Adds the parameters' gradients, and gives the input's where it is wanted.
+    /// Adds the parameters' gradients, and gives the input's: added to `sum` where there is one.
     fn backward(
         &mut self,
         device: &D,
         x: Option<&Buffer<E, D>>,
         dy: Buffer<E, D>,
-        wanted: Wanted<Buffer<E, D>>,
+        sum: Option<Buffer<E, D>>,
         grads: &mut Gradients<E, D>,
-    ) -> Result<Option<Buffer<E, D>>, D::Err>;
+    ) -> Result<Buffer<E, D>, D::Err>;
 
     /// What it has seen in a training pass, in the order of its layers.
     fn moments(&mut self) -> Vec<Moments>;
@@ -98,15 +98,15 @@ pub(super) fn operate<S: Images, O: Images, E: Real, D: ImageBuffers<E>, T: Tape
             drop(x);
             match layout {
                 Layout::ChannelsLast => {
-                    let dx = Wanted::AddedTo(of_x.take(grads)?);
-                    let dx = operation.backward(&device, values.as_ref(), dy, dx, grads)?;
-                    of_x.put(grads, dx.expect("what is wanted is given"))?;
+                    let sum = Some(of_x.take(grads)?);
+                    let dx = operation.backward(&device, values.as_ref(), dy, sum, grads)?;
+                    of_x.put(grads, dx)?;
                 }
                 Layout::ChannelsFirst => {
-                    let dx = operation.backward(&device, values.as_ref(), dy, Wanted::New, grads)?;
+                    let dx = operation.backward(&device, values.as_ref(), dy, None, grads)?;
                     drop(values);
                     let mut sum = of_x.take(grads)?;
-                    device.add_channels_first(&mut sum, &dx.expect("what is wanted is given"), extent);
+                    device.add_channels_first(&mut sum, &dx, extent);
                     of_x.put(grads, sum)?;
                 }
             }

@@ -11,7 +11,7 @@ use super::{
     link::Through,
     operation::{Operation, extent_of, operate},
     run::Run,
-    step::{Buffer, Moments, Phase, Steps, Wanted},
+    step::{Buffer, Moments, Phase, Steps},
 };
 use crate::{
     Real, ReplaySafe, Stateless,
@@ -127,22 +127,21 @@ impl<E: Real, D: JoinKernel<E>> Operation<E, D> for Residual<E, D> {
         device: &D,
         x: Option<&Buffer<E, D>>,
         mut dy: Buffer<E, D>,
-        wanted: Wanted<Buffer<E, D>>,
+        sum: Option<Buffer<E, D>>,
         grads: &mut Gradients<E, D>,
-    ) -> Result<Option<Buffer<E, D>>, D::Err> {
+    ) -> Result<Buffer<E, D>, D::Err> {
         if let Some(kept) = self.kept.take() {
             device.times_kept_slopes(self.function, kept, &mut dy);
         }
         // The shortcut first: it takes the gradient as it is, and the layers may write theirs over it.
-        let beside = match wanted {
-            Wanted::Nothing if self.short.is_empty() => None,
-            Wanted::AddedTo(mut dx) if self.short.is_empty() => {
+        let beside = match sum {
+            Some(mut dx) if self.short.is_empty() => {
                 device.add_to(&mut dx, &dy);
-                Some(dx)
+                dx
             }
-            wanted => self.short.backward(device, x, device.copied(&dy)?, wanted, grads)?,
+            sum => self.short.backward(device, x, device.copied(&dy)?, sum, grads)?,
         };
-        self.body.backward(device, x, dy, beside.map_or(Wanted::Nothing, Wanted::AddedTo), grads)
+        self.body.backward(device, x, dy, Some(beside), grads)
     }
 
     fn moments(&mut self) -> Vec<Moments> {

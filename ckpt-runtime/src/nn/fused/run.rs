@@ -4,7 +4,7 @@ use dfdx::{tensor::Gradients, tensor_ops::Device};
 
 use super::{
     operation::Operation,
-    step::{Buffer, Moments, Step, Steps, Wanted},
+    step::{Buffer, Moments, Step, Steps},
 };
 use crate::{
     Real,
@@ -94,22 +94,21 @@ impl<E: Real, D: ActivateKernel<E>> Operation<E, D> for Run<E, D> {
         device: &D,
         x: Option<&Buffer<E, D>>,
         dy: Buffer<E, D>,
-        wanted: Wanted<Buffer<E, D>>,
+        sum: Option<Buffer<E, D>>,
         grads: &mut Gradients<E, D>,
-    ) -> Result<Option<Buffer<E, D>>, D::Err> {
+    ) -> Result<Buffer<E, D>, D::Err> {
         if self.is_empty() {
-            return passed_on(device, dy, wanted);
+            return Ok(passed_on(device, dy, sum));
         }
-        let mut gradient = Some(dy);
+        let mut gradient = dy;
         for i in (1..self.steps.len()).rev() {
             if self.steps[i].reads_input() {
                 self.recompute(device, x, i)?;
             }
-            let (input, dy) = (self.kept[i].take(), gradient.take().expect("a gradient goes on"));
-            gradient = self.steps[i].backward(device, self.extents[i], input.as_ref(), dy, Wanted::New, grads)?;
+            let input = self.kept[i].take();
+            gradient = self.steps[i].backward(device, self.extents[i], input.as_ref(), gradient, None, grads)?;
         }
-        let dy = gradient.expect("a gradient goes on");
-        self.steps[0].backward(device, self.extents[0], x, dy, wanted, grads)
+        self.steps[0].backward(device, self.extents[0], x, gradient, sum, grads)
     }
 
     fn moments(&mut self) -> Vec<Moments> {
@@ -121,14 +120,13 @@ impl<E: Real, D: ActivateKernel<E>> Operation<E, D> for Run<E, D> {
 pub(super) fn passed_on<E: Real, D: ActivateKernel<E>>(
     device: &D,
     dy: Buffer<E, D>,
-    wanted: Wanted<Buffer<E, D>>,
-) -> Result<Option<Buffer<E, D>>, D::Err> {
-    Ok(match wanted {
-        Wanted::Nothing => None,
-        Wanted::New => Some(dy),
-        Wanted::AddedTo(mut dx) => {
+    sum: Option<Buffer<E, D>>,
+) -> Buffer<E, D> {
+    match sum {
+        None => dy,
+        Some(mut dx) => {
             device.add_to(&mut dx, &dy);
-            Some(dx)
+            dx
         }
-    })
+    }
 }

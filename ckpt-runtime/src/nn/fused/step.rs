@@ -11,8 +11,6 @@ use crate::{
     kernels::{ActivateKernel, Activation, Extent},
 };
 
-pub use crate::kernels::Wanted;
-
 /// A buffer on the device: images one after another, each of them rows of pixels, each pixel its
 /// channels.
 pub(crate) type Buffer<E, D> = <D as Storage<E>>::Vec;
@@ -50,8 +48,9 @@ pub trait Step<E: Real, D: Device<E>>: 'static {
     /// The device's.
     fn forward(&mut self, device: &D, input: Extent, x: &Buffer<E, D>) -> Result<Buffer<E, D>, D::Err>;
 
-    /// Adds the parameters' gradients, and gives the input's where it is wanted. `x` is the input
-    /// where the step [reads](Self::reads_input) it, `dy` the gradient of the output.
+    /// Adds the parameters' gradients, and gives the input's: added to `sum`, which is what others have
+    /// given, where there is one. `x` is the input where the step [reads](Self::reads_input) it, `dy`
+    /// the gradient of the output.
     ///
     /// # Errors
     /// The device's.
@@ -61,9 +60,9 @@ pub trait Step<E: Real, D: Device<E>>: 'static {
         input: Extent,
         x: Option<&Buffer<E, D>>,
         dy: Buffer<E, D>,
-        wanted: Wanted<Buffer<E, D>>,
+        sum: Option<Buffer<E, D>>,
         grads: &mut Gradients<E, D>,
-    ) -> Result<Option<Buffer<E, D>>, D::Err>;
+    ) -> Result<Buffer<E, D>, D::Err>;
 
     /// What a training pass has seen of its input's distribution, once: each channel's mean and
     /// variance, and of how many values.

@@ -10,7 +10,7 @@ use super::{
     link::Through,
     operation::{Operation, laid_out},
     run::Run,
-    step::{Moments, Phase, Steps, Wanted},
+    step::{Moments, Phase, Steps},
 };
 use crate::{
     GradientHandle, Real, ReplaySafe, Stateless,
@@ -108,7 +108,7 @@ where
             let dy = of_y.take(grads)?;
             let x = inputs.as_ref().map(|(a, b)| join(a, b)).transpose()?;
             drop(inputs);
-            let dx = run.backward(&device, x.as_ref(), dy, Wanted::New, grads)?.expect("what is wanted is given");
+            let dx = run.backward(&device, x.as_ref(), dy, None, grads)?;
             drop(x);
             // One after the other: both may be one tensor.
             first.add(&device, grads, |da| device.add_first(SCALE, of_b, &dx, da))?;
