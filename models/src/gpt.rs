@@ -102,10 +102,7 @@ impl<const D_MODEL: usize, const HEADS: usize, const FF: usize, E: Dtype, D: Dev
     Block<D_MODEL, HEADS, FF, E, D>
 {
     fn forward<B: Dim, S: Dim>(&self, x: Tensor<(B, S, Const<D_MODEL>), E, D>) -> Tensor<(B, S, Const<D_MODEL>), E, D> {
-        let dropout = nn::Dropout { p: self.dropout };
-        let attended = self.attn.forward(self.norm1.forward(x));
-        let h = nn::add(x, dropout.forward(attended));
-        let widened = self.ff.forward(self.norm2.forward(h));
-        nn::add(h, dropout.forward(widened))
+        let h = nn::pre_norm(x, &self.norm1, &self.attn, self.dropout);
+        nn::pre_norm(h, &self.norm2, &self.ff, self.dropout)
     }
 }

@@ -53,7 +53,7 @@ pub(super) use kernels;
 
 /// An input that others still need, or that nobody does: then its buffer may be written over.
 #[derive(Debug)]
-pub(crate) enum Lent<'a, B> {
+pub enum Lent<'a, B> {
     /// Others need it.
     Shared(&'a B),
     /// Nobody needs it any more.
@@ -61,7 +61,7 @@ pub(crate) enum Lent<'a, B> {
 }
 
 impl<B> Lent<'_, B> {
-    pub(super) fn get(&self) -> &B {
+    pub(crate) fn get(&self) -> &B {
         match self {
             Self::Shared(buffer) => buffer,
             Self::Owned(buffer) => buffer,
@@ -78,6 +78,8 @@ pub(crate) trait BufferKernel<E: Real, D: Device<E>> {
     /// A tensor that takes the buffer over.
     fn give_out(&self, device: &D, values: <D as Storage<E>>::Vec, shape: (usize, usize))
     -> Result<Rows<E, D>, D::Err>;
+    /// A copy.
+    fn copied(&self, device: &D, values: &<D as Storage<E>>::Vec) -> Result<<D as Storage<E>>::Vec, D::Err>;
 }
 kernels!(BufferKernel);
 
@@ -96,6 +98,14 @@ where
         shape: (usize, usize),
     ) -> Result<Rows<E, Cpu>, <Cpu as HasErr>::Err> {
         device.try_tensor_from_vec(std::mem::take(&mut *values), shape)
+    }
+
+    fn copied(
+        &self,
+        device: &Cpu,
+        values: &<Cpu as Storage<E>>::Vec,
+    ) -> Result<<Cpu as Storage<E>>::Vec, <Cpu as HasErr>::Err> {
+        device.keep(values.to_vec())
     }
 }
 

@@ -1,15 +1,13 @@
 //! Dropout by a mask that is computed where it is needed, and never stored.
 
 use dfdx::{
-    shapes::HasShape,
-    tensor::{Cpu, HasErr, Storage, TensorFromVec},
+    tensor::{Cpu, Storage},
     tensor_ops::Device,
 };
 use rayon::prelude::*;
 
 use super::{
-    buffer::read,
-    device::{Heap, HeapDevice, Vector, kernels},
+    device::{Heap, HeapDevice, kernels},
     scalar::Scalar,
 };
 use crate::{Real, nn::philox};
@@ -28,8 +26,8 @@ pub(crate) struct Mask {
 
 /// What a device has for dropout.
 pub(crate) trait DropoutKernel<E: Real, D: Device<E>> {
-    /// Every element times its factor.
-    fn forward(&self, mask: Mask, x: &Vector<E, D>) -> Result<Vector<E, D>, D::Err>;
+    /// Multiplies every element by its factor.
+    fn apply(&self, mask: Mask, values: &mut <D as Storage<E>>::Vec);
     /// Adds to `to` every element of `from` times its factor.
     fn accumulate(&self, mask: Mask, from: &<D as Storage<E>>::Vec, to: &mut <D as Storage<E>>::Vec);
 }
@@ -39,10 +37,8 @@ impl<E: Scalar> DropoutKernel<E, Cpu> for Heap
 where
     Cpu: HeapDevice<E>,
 {
-    fn forward(&self, mask: Mask, x: &Vector<E, Cpu>) -> Result<Vector<E, Cpu>, <Cpu as HasErr>::Err> {
-        let mut values = read(x);
-        mask.apply(&mut values);
-        x.device().try_tensor_from_vec(values, *x.shape())
+    fn apply(&self, mask: Mask, values: &mut <Cpu as Storage<E>>::Vec) {
+        mask.apply(values);
     }
 
     fn accumulate(&self, mask: Mask, from: &<Cpu as Storage<E>>::Vec, to: &mut <Cpu as Storage<E>>::Vec) {

@@ -2,14 +2,14 @@
 
 use dfdx::{
     shapes::HasShape,
-    tensor::{Cpu, Gradients, HasErr, Storage, TensorFromVec},
+    tensor::{Cpu, Gradients, HasErr, Storage},
     tensor_ops::Device,
 };
 use rayon::prelude::*;
 
 use super::{
-    buffer::read,
-    device::{Heap, HeapDevice, Rows, Vector, kernels},
+    buffer::{read, write_copy, written},
+    device::{Heap, HeapDevice, Lent, Vector, kernels},
     lanes::{LANES, sum},
     parts::{PARTS, add_in_order, rows_of_part},
     scalar::Scalar,
@@ -17,7 +17,8 @@ use super::{
 use crate::Real;
 
 /// A norm's parameters.
-pub(crate) struct Norm<E: Real, D: Device<E>> {
+#[derive(Debug)]
+pub struct Norm<E: Real, D: Device<E>> {
     /// The factor of each feature.
     pub(crate) weight: Vector<E, D>,
     /// What is added to each feature. Layer norm has it: it takes the mean away first.
@@ -29,15 +30,20 @@ pub(crate) struct Norm<E: Real, D: Device<E>> {
 /// What a device has for norms.
 pub(crate) trait NormKernel<E: Real, D: Device<E>> {
     /// The norm of each row, and each row's mean and inverse deviation.
-    fn forward(&self, norm: &Norm<E, D>, x: &Rows<E, D>) -> Result<(Rows<E, D>, <D as Storage<E>>::Vec), D::Err>;
+    fn forward(
+        &self,
+        norm: &Norm<E, D>,
+        x: Lent<'_, <D as Storage<E>>::Vec>,
+    ) -> Result<(<D as Storage<E>>::Vec, <D as Storage<E>>::Vec), D::Err>;
 
-    /// Adds the gradients of `x` and of the parameters.
+    /// Adds the gradient of `x` to `dx`, and those of the parameters.
     fn backward(
         &self,
         norm: &Norm<E, D>,
-        x: &Rows<E, D>,
+        x: &<D as Storage<E>>::Vec,
         moments: &<D as Storage<E>>::Vec,
-        dy: <D as Storage<E>>::Vec,
+        dy: &<D as Storage<E>>::Vec,
+        dx: &mut <D as Storage<E>>::Vec,
         grads: &mut Gradients<E, D>,
     ) -> Result<(), D::Err>;
 }
@@ -50,38 +56,57 @@ where
     fn forward(
         &self,
         norm: &Norm<E, Cpu>,
-        x: &Rows<E, Cpu>,
-    ) -> Result<(Rows<E, Cpu>, <Cpu as Storage<E>>::Vec), <Cpu as HasErr>::Err> {
-        let (rows, width) = *x.shape();
-        let mut values = read(x);
+        x: Lent<'_, <Cpu as Storage<E>>::Vec>,
+    ) -> Result<(<Cpu as Storage<E>>::Vec, <Cpu as Storage<E>>::Vec), <Cpu as HasErr>::Err> {
+        let (device, width) = (norm.weight.device(), norm.weight.shape().0);
+        let rows = x.get().len() / width;
         let weight = read(&norm.weight);
         let bias = norm.bias.as_ref().map(read);
         let mut moments = vec![E::zero(); rows * 2];
         let part = rows_of_part(rows);
-        values.par_chunks_mut(part * width).zip(moments.par_chunks_mut(part * 2)).for_each(|(values, moments)| {
+        let normalise = |values: &mut [E], moments: &mut [E]| {
             normalise(values, &weight, bias.as_deref(), E::of(norm.epsilon), moments);
-        });
-        Ok((x.device().try_tensor_from_vec(values, (rows, width))?, x.device().keep(moments)?))
+        };
+        let of_parts = moments.par_chunks_mut(part * 2);
+        let values = match x {
+            Lent::Owned(mut values) => {
+                let parts = values.par_chunks_mut(part * width).zip(of_parts);
+                parts.for_each(|(values, moments)| normalise(values, moments));
+                values
+            }
+            Lent::Shared(x) => {
+                // SAFETY: the parts tile the buffer, and each is a copy of its part of `x` before it is read.
+                device.keep(unsafe {
+                    written(x.len(), |values| {
+                        let parts = values.par_chunks_mut(part * width).zip(x.par_chunks(part * width)).zip(of_parts);
+                        parts.for_each(|((values, x), moments)| {
+                            write_copy(values, x);
+                            normalise(&mut *(std::ptr::from_mut(values) as *mut [E]), moments);
+                        });
+                    })
+                })?
+            }
+        };
+        Ok((values, device.keep(moments)?))
     }
 
     fn backward(
         &self,
         norm: &Norm<E, Cpu>,
-        x: &Rows<E, Cpu>,
+        x: &<Cpu as Storage<E>>::Vec,
         moments: &<Cpu as Storage<E>>::Vec,
-        dy: <Cpu as Storage<E>>::Vec,
+        dy: &<Cpu as Storage<E>>::Vec,
+        dx: &mut <Cpu as Storage<E>>::Vec,
         grads: &mut Gradients<E, Cpu>,
     ) -> Result<(), <Cpu as HasErr>::Err> {
-        let (rows, width) = *x.shape();
+        let width = norm.weight.shape().0;
         let centred = norm.bias.is_some();
-        let (values, weight) = (read(x), read(&norm.weight));
+        let weight = read(&norm.weight);
         let mut sums = vec![E::zero(); PARTS * 2 * width];
-        let part = rows_of_part(rows);
+        let part = rows_of_part(x.len() / width);
         let (weights, biases) = sums.split_at_mut(PARTS * width);
-        grads
-            .get_or_alloc_mut(x)?
-            .par_chunks_mut(part * width)
-            .zip(values.par_chunks(part * width))
+        dx.par_chunks_mut(part * width)
+            .zip(x.par_chunks(part * width))
             .zip(dy.par_chunks(part * width))
             .zip(moments.par_chunks(part * 2))
             .zip(weights.par_chunks_exact_mut(width).zip(biases.par_chunks_exact_mut(width)))

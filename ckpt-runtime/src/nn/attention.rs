@@ -3,13 +3,15 @@
 use dfdx::{
     nn::{BuildOnDevice, Module, ModuleVisitor, NonMutableModule, TensorCollection, TensorOptions, ZeroSizedModule},
     shapes::{Axes4, Axis, Const, ConstDim, Dim, Dtype, HasShape, Shape},
-    tensor::{Cpu, Merge, PutTape, SplitTape, Storage, Tape, Tensor, TensorFromVec},
+    tensor::{Cpu, Gradients, Merge, PutTape, SplitTape, Storage, Tape, Tensor, TensorFromVec},
     tensor_ops::{Device, PermuteTo, ReshapeTo, TryAdd, TryMatMul, TryMul},
 };
 use rand_distr::Uniform;
 
 use super::{
     linear::{Linear, affine_rows},
+    pre_norm::RowLayer,
+    rows::{Input, RowOperation, operate},
     shapes::{Features, rows_in},
 };
 use crate::{
@@ -198,7 +200,8 @@ where
         (q, k, v): (Tensor<S, E, D, T>, Tensor<S2, E, D, R1>, Tensor<S2, E, D, R2>),
     ) -> Result<Self::Output, D::Err> {
         let shape = *q.shape();
-        let heads = heads::<H, C, P, E, D, T>("Attention", q.device(), shape.sizes(), k.shape().sizes(), None);
+        let heads =
+            heads::<H, C, P, E, D>("Attention", q.device(), shape.sizes(), k.shape().sizes(), None, T::OWNS_TAPE);
         assert!(k.shape().sizes() == v.shape().sizes(), "Attention: keys and values of different shapes");
         let rows = |[batch, length, features]: [usize; 3]| (batch * length, features);
         let to = rows(k.shape().sizes());
@@ -215,12 +218,13 @@ where
 ///
 /// # Panics
 /// Where they do not fit.
-fn heads<const HEADS: usize, const CAUSAL: bool, const DROP_ONE_IN: usize, E: Real, D: Device<E>, T: Tape<E, D>>(
+fn heads<const HEADS: usize, const CAUSAL: bool, const DROP_ONE_IN: usize, E: Real, D: Device<E>>(
     layer: &str,
     device: &D,
     [batch, queries, features]: [usize; 3],
     [sequences, keys, key_features]: [usize; 3],
     padding: Option<Vec<bool>>,
+    training: bool,
 ) -> Heads {
     assert!(HEADS > 0 && features % HEADS == 0, "{layer}: {HEADS} heads cannot share {features} features evenly");
     assert!(
@@ -231,7 +235,7 @@ fn heads<const HEADS: usize, const CAUSAL: bool, const DROP_ONE_IN: usize, E: Re
         batch * queries * keys * features > 0,
         "{layer} cannot run on nothing: its input is [{batch}, {queries}, {features}], [{batch}, {keys}, {features}]"
     );
-    let drops = DROP_ONE_IN > 0 && T::OWNS_TAPE;
+    let drops = DROP_ONE_IN > 0 && training;
     let dropout = drops.then(|| (1.0 / DROP_ONE_IN as f64, replay::draw(device)));
     Heads { batch, queries, keys, heads: HEADS, width: features / HEADS, causal: CAUSAL, padding, dropout }
 }
@@ -370,37 +374,28 @@ impl<const M: usize, const H: usize, E: Real, D: Device<E>, const C: bool, const
     ) -> Result<Tensor<S, E, D, T>, D::Err> {
         let shape = *x.shape();
         let rows = rows_in("MultiHeadAttention", &shape, M);
-        let heads = heads::<H, C, P, E, D, T>("MultiHeadAttention", x.device(), shape.sizes(), shape.sizes(), padding);
-        let (Some(linear), Some(attention), Some(buffers)) =
-            (<dyn LinearKernel<E, D>>::find(), <dyn AttentionKernel<E, D>>::find(), <dyn BufferKernel<E, D>>::find())
-        else {
+        let heads = self.heads_of(x.device(), &shape, padding, T::OWNS_TAPE);
+        let Some(buffers) = <dyn BufferKernel<E, D>>::find() else {
             let (all, tape) = self.project(x, rows, 0..3 * M)?.split_tape();
             let inputs = Inputs { tensors: vec![all], places: [(0, 0), (0, M), (0, 2 * M)] };
             return self.out_proj.try_forward(attend(heads, inputs, tape)?)?.try_reshape_like(&shape);
         };
-        let device = x.device().clone();
-        let (x, mut tape) = x.try_reshape_like(&(rows, M))?.try_contiguous()?.split_tape();
+        let operation = self.self_attention(x.device(), heads)?.expect("a device with buffers has kernels for them");
+        operate(operation, buffers, x, rows, [M, M])?.try_reshape_like(&shape)
+    }
+
+    fn heads_of<S: Sequence>(&self, device: &D, shape: &S, padding: Option<Vec<bool>>, training: bool) -> Heads {
+        heads::<H, C, P, E, D>("MultiHeadAttention", device, shape.sizes(), shape.sizes(), padding, training)
+    }
+
+    fn self_attention(&self, device: &D, heads: Heads) -> Result<Option<Box<dyn RowOperation<E, D>>>, D::Err> {
+        let (Some(linear), Some(attention)) = (<dyn LinearKernel<E, D>>::find(), <dyn AttentionKernel<E, D>>::find())
+        else {
+            return Ok(None);
+        };
         let (projection, out) = (self.projection(0..3 * M)?, self.out_proj.affine()?);
-        let (packed, _) = linear.forward(&projection, &buffers.take_in(&x)?, false)?;
-        let (mixed, log_sums) = attention.forward(&device, &heads, &Sources::packed(&packed, M))?;
-        let (y, _) = linear.forward(&out, &mixed, false)?;
-        let y = buffers.give_out(&device, y, (rows, M))?;
-        if T::OWNS_TAPE {
-            let (gradient, of_x) = (GradientHandle::of(&y), GradientHandle::of(&x));
-            tape.add_backward_op(move |grads| {
-                let dy = gradient.take(grads)?;
-                let d_mixed = linear.backward(&out, Lent::Shared(&mixed), None, dy, None, grads)?;
-                let mut d_packed = [<D as Storage<E>>::try_alloc_len(&device, rows * 3 * M)?];
-                attention.backward(&heads, &Sources::packed(&packed, M), &mixed, &log_sums, &d_mixed, &mut d_packed)?;
-                drop((packed, mixed, log_sums, d_mixed));
-                let values = buffers.take_in(&x)?;
-                drop(x);
-                let ([d_packed], sum) = (d_packed, Some(of_x.take(grads)?));
-                let dx = linear.backward(&projection, Lent::Owned(values), None, d_packed, sum, grads)?;
-                of_x.put(grads, dx)
-            });
-        }
-        y.put_tape(tape).try_reshape_like(&shape)
+        let device = device.clone();
+        Ok(Some(Box::new(SelfAttention { device, linear, attention, heads, projection, out, kept: None })))
     }
 
     fn to_another<S: Sequence + Features<M>, S2: Sequence + Features<M>, T: Tape<E, D> + Merge<R>, R: Tape<E, D>>(
@@ -411,7 +406,8 @@ impl<const M: usize, const H: usize, E: Real, D: Device<E>, const C: bool, const
     ) -> Result<Tensor<S, E, D, T>, D::Err> {
         let (shape, other) = (*x.shape(), *memory.shape());
         let (rows, others) = (rows_in("MultiHeadAttention", &shape, M), rows_in("MultiHeadAttention", &other, M));
-        let heads = heads::<H, C, P, E, D, T>("MultiHeadAttention", x.device(), shape.sizes(), other.sizes(), padding);
+        let (sizes, training) = (shape.sizes(), T::OWNS_TAPE);
+        let heads = heads::<H, C, P, E, D>("MultiHeadAttention", x.device(), sizes, other.sizes(), padding, training);
         let (memory, tape) = memory.split_tape();
         let (x, own) = x.split_tape();
         let (queries, tape) = self.project(x.put_tape(own.merge(tape)), rows, 0..M)?.split_tape();
@@ -491,6 +487,74 @@ where
     ) -> Result<Self::Output, D::Err> {
         let padding = padding_of("MultiHeadAttention", &padding, memory.shape().sizes());
         self.to_another(x, memory, Some(padding))
+    }
+}
+
+impl<const M: usize, const H: usize, const C: bool, const P: usize, S, E, D> RowLayer<S, E, D>
+    for MultiHeadAttention<M, H, E, D, C, P>
+where
+    S: Sequence + Features<M>,
+    E: Real,
+    D: Device<E>,
+{
+    fn operation(&self, device: &D, shape: &S, training: bool) -> Result<Option<Box<dyn RowOperation<E, D>>>, D::Err> {
+        rows_in("MultiHeadAttention", shape, M);
+        if <dyn BufferKernel<E, D>>::find().is_none() {
+            return Ok(None);
+        }
+        self.self_attention(device, self.heads_of(device, shape, None, training))
+    }
+}
+
+/// A sequence's attention to itself, between the linear layers.
+struct SelfAttention<E: Real, D: Device<E>> {
+    device: D,
+    linear: &'static dyn LinearKernel<E, D>,
+    attention: &'static dyn AttentionKernel<E, D>,
+    heads: Heads,
+    projection: Affine<E, D>,
+    out: Affine<E, D>,
+    kept: Option<Attended<E, D>>,
+}
+
+/// What its backward pass needs.
+struct Attended<E: Real, D: Device<E>> {
+    /// Queries, keys and values in each row.
+    packed: Buffer<E, D>,
+    /// What the heads make of them.
+    mixed: Buffer<E, D>,
+    /// See [`AttentionKernel::forward`].
+    log_sums: Buffer<E, D>,
+}
+
+impl<E: Real, D: Device<E>> RowOperation<E, D> for SelfAttention<E, D> {
+    fn forward(&mut self, x: Lent<'_, Buffer<E, D>>, keep: bool) -> Result<Buffer<E, D>, D::Err> {
+        let features = self.heads.features();
+        let (packed, _) = self.linear.forward(&self.projection, x.get(), false)?;
+        drop(x);
+        let sources = Sources::packed(&packed, features);
+        let (mixed, log_sums) = self.attention.forward(&self.device, &self.heads, &sources)?;
+        let (y, _) = self.linear.forward(&self.out, &mixed, false)?;
+        self.kept = keep.then_some(Attended { packed, mixed, log_sums });
+        Ok(y)
+    }
+
+    fn backward(
+        self: Box<Self>,
+        input: &mut dyn Input<E, D>,
+        dy: Buffer<E, D>,
+        grads: &mut Gradients<E, D>,
+    ) -> Result<Buffer<E, D>, D::Err> {
+        let Self { device, linear, attention, heads, projection, out, kept } = *self;
+        let Attended { packed, mixed, log_sums } = kept.expect("what forward kept");
+        let d_mixed = linear.backward(&out, Lent::Shared(&mixed), None, dy, None, grads)?;
+        let mut d_packed = [<D as Storage<E>>::try_alloc_len(&device, <D as Storage<E>>::len(&device, &packed))?];
+        let sources = Sources::packed(&packed, heads.features());
+        attention.backward(&heads, &sources, &mixed, &log_sums, &d_mixed, &mut d_packed)?;
+        drop((packed, mixed, log_sums, d_mixed));
+        let ([d_packed], x) = (d_packed, Lent::Owned(input.values()?));
+        let sum = input.sum(grads)?;
+        linear.backward(&projection, x, None, d_packed, sum, grads)
     }
 }
 

@@ -10,7 +10,7 @@ use dfdx::{
 use crate::{
     Boundary, GradientHandle, Real, ReplaySafe, SharedTape, Stateless,
     context::Site,
-    kernels::{DropoutKernel, Mask},
+    kernels::{BufferKernel, DropoutKernel, Mask},
     region, replay,
 };
 
@@ -124,6 +124,15 @@ impl<E: Real, D: Device<E>> DropoutTape<E, D> for SharedTape<E, D> {
     }
 }
 
+/// Whether a probability of `p` drops anything.
+///
+/// # Panics
+/// Where it is none.
+pub(super) fn drops(p: f64) -> bool {
+    assert!((0.0..=1.0).contains(&p), "dropout's probability must be in [0, 1], not {p}");
+    p > 0.0
+}
+
 fn drop_elements<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     x: Tensor<S, E, D, T>,
     p: f64,
@@ -132,13 +141,12 @@ fn drop_elements<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
 where
     Tensor<S, E, D, T>: Boundary<E, D>,
 {
-    assert!((0.0..=1.0).contains(&p), "dropout's probability must be in [0, 1], not {p}");
-    if p == 0.0 {
+    if !drops(p) {
         return Ok(x);
     }
-    if let Some(kernel) = <dyn DropoutKernel<E, D>>::find() {
+    if let (Some(kernel), Some(buffers)) = (<dyn DropoutKernel<E, D>>::find(), <dyn BufferKernel<E, D>>::find()) {
         let mask = Mask { seed: replay::draw(x.device()), p };
-        return masked(kernel, x, mask);
+        return masked(kernel, buffers, x, mask);
     }
     const SITE: Site = Site::new("Dropout");
     region(&SITE, tape, (), (x, p), |_, (), (x, p)| {
@@ -154,14 +162,17 @@ where
 /// The operation by a kernel: one pass over the data each way, and only the seed on the tape.
 fn masked<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     kernel: &'static dyn DropoutKernel<E, D>,
+    buffers: &'static dyn BufferKernel<E, D>,
     x: Tensor<S, E, D, T>,
     mask: Mask,
 ) -> Result<Tensor<S, E, D, T>, D::Err> {
     // A permuted or broadcast input is laid out first, so that buffers run in step.
     let (x, mut tape) = x.try_contiguous()?.split_tape();
     let shape = *x.shape();
-    let x = x.try_reshape_like(&(shape.num_elements(),))?;
-    let y = kernel.forward(mask, &x)?;
+    let x = x.try_reshape_like(&(1, shape.num_elements()))?;
+    let mut y = buffers.take_in(&x)?;
+    kernel.apply(mask, &mut y);
+    let y = buffers.give_out(x.device(), y, *x.shape())?;
     if T::OWNS_TAPE {
         let (gradient, input) = (GradientHandle::of(&y), x.ghost());
         tape.add_backward_op(move |grads| {

@@ -3,7 +3,7 @@
 use dfdx::{
     nn::{BuildOnDevice, Module, ModuleVisitor, NonMutableModule, TensorCollection},
     shapes::{Dtype, HasShape},
-    tensor::{Cpu, PutTape, SplitTape, Storage, Tape, Tensor},
+    tensor::{Cpu, Gradients, Storage, Tape, Tensor},
     tensor_ops::{Device, ReshapeTo},
 };
 
@@ -11,11 +11,14 @@ use super::{
     activation::ActivationFn,
     gelu::Gelu,
     linear::{Linear, affine_rows},
+    pre_norm::RowLayer,
+    rows::{Input, RowOperation, operate},
     shapes::{Features, rows_in},
 };
 use crate::{
-    GradientHandle, Real, ReplaySafe, Stateless,
-    kernels::{BufferKernel, Lent, LinearKernel},
+    Real, ReplaySafe, Stateless,
+    gradients::Buffer,
+    kernels::{Affine, BufferKernel, Lent, LinearKernel},
 };
 
 /// The wide part of a Transformer's block: [`Linear`] to `F` features, `A`, and [`Linear`] back.
@@ -87,29 +90,57 @@ where
     fn try_forward(&self, x: Tensor<S, E, D, T>) -> Result<Self::Output, D::Err> {
         let shape = *x.shape();
         let rows = rows_in("FeedForward", &shape, M);
+        let (Some(operation), Some(buffers)) =
+            (self.operation(x.device(), &shape, T::OWNS_TAPE)?, <dyn BufferKernel<E, D>>::find())
+        else {
+            let mut narrow = self.linear2.affine()?;
+            narrow.before = A::FUNCTION;
+            return affine_rows(narrow, rows, affine_rows(self.linear1.affine()?, rows, x)?)?.try_reshape_like(&shape);
+        };
+        operate(operation, buffers, x, rows, [M, M])?.try_reshape_like(&shape)
+    }
+}
+
+impl<const M: usize, const F: usize, A: ActivationFn, S: Features<M>, E: Real, D: Device<E>> RowLayer<S, E, D>
+    for FeedForward<M, F, A, E, D>
+{
+    fn operation(&self, _: &D, shape: &S, _: bool) -> Result<Option<Box<dyn RowOperation<E, D>>>, D::Err> {
+        rows_in("FeedForward", shape, M);
+        let Some(linear) = <dyn LinearKernel<E, D>>::find() else { return Ok(None) };
         let (widen, mut narrow) = (self.linear1.affine()?, self.linear2.affine()?);
         narrow.before = A::FUNCTION;
-        let (Some(linear), Some(buffers)) = (<dyn LinearKernel<E, D>>::find(), <dyn BufferKernel<E, D>>::find()) else {
-            return affine_rows(narrow, rows, affine_rows(widen, rows, x)?)?.try_reshape_like(&shape);
-        };
-        let device = x.device().clone();
-        let (x, mut tape) = x.try_reshape_like(&(rows, M))?.try_contiguous()?.split_tape();
-        let (wide, _) = linear.forward(&widen, &buffers.take_in(&x)?, false)?;
-        let (y, _) = linear.forward(&narrow, &wide, false)?;
-        let y = buffers.give_out(&device, y, (rows, M))?;
-        if T::OWNS_TAPE {
-            let (gradient, of_x) = (GradientHandle::of(&y), GradientHandle::of(&x));
-            tape.add_backward_op(move |grads| {
-                let dy = gradient.take(grads)?;
-                let d_wide = linear.backward(&narrow, Lent::Owned(wide), None, dy, None, grads)?;
-                let values = buffers.take_in(&x)?;
-                drop(x);
-                let sum = Some(of_x.take(grads)?);
-                let dx = linear.backward(&widen, Lent::Owned(values), None, d_wide, sum, grads)?;
-                of_x.put(grads, dx)
-            });
-        }
-        y.put_tape(tape).try_reshape_like(&shape)
+        Ok(Some(Box::new(Wide { linear, widen, narrow, wide: None })))
+    }
+}
+
+/// The two layers.
+struct Wide<E: Real, D: Device<E>> {
+    linear: &'static dyn LinearKernel<E, D>,
+    widen: Affine<E, D>,
+    narrow: Affine<E, D>,
+    /// The wide layer's output before the function.
+    wide: Option<Buffer<E, D>>,
+}
+
+impl<E: Real, D: Device<E>> RowOperation<E, D> for Wide<E, D> {
+    fn forward(&mut self, x: Lent<'_, Buffer<E, D>>, keep: bool) -> Result<Buffer<E, D>, D::Err> {
+        let (wide, _) = self.linear.forward(&self.widen, x.get(), false)?;
+        drop(x);
+        let (y, _) = self.linear.forward(&self.narrow, &wide, false)?;
+        self.wide = keep.then_some(wide);
+        Ok(y)
+    }
+
+    fn backward(
+        self: Box<Self>,
+        input: &mut dyn Input<E, D>,
+        dy: Buffer<E, D>,
+        grads: &mut Gradients<E, D>,
+    ) -> Result<Buffer<E, D>, D::Err> {
+        let wide = Lent::Owned(self.wide.expect("what forward kept"));
+        let d_wide = self.linear.backward(&self.narrow, wide, None, dy, None, grads)?;
+        let (x, sum) = (Lent::Owned(input.values()?), input.sum(grads)?);
+        self.linear.backward(&self.widen, x, None, d_wide, sum, grads)
     }
 }
 

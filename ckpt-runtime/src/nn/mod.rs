@@ -33,6 +33,8 @@ mod linear;
 mod norm;
 pub(crate) mod philox;
 mod pool;
+mod pre_norm;
+mod rows;
 mod shapes;
 mod upsample;
 
@@ -57,5 +59,6 @@ pub use images::{ImageDevice, Images};
 pub use linear::{ActLinear, Linear, LinearAct};
 pub use norm::{LayerNorm, RmsNorm};
 pub use pool::{AvgPool2d, GlobalAvgPool2d, MaxPool2d};
+pub use pre_norm::{RowLayer, RowNorm, pre_norm, try_pre_norm};
 pub use shapes::{Features, Fits, Share};
 pub use upsample::{UpsampleBilinear2d, UpsampleNearest2d};

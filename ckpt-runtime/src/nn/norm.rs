@@ -3,14 +3,19 @@
 use dfdx::{
     nn::{BuildOnDevice, Module, ModuleVisitor, NonMutableModule, TensorCollection, TensorOptions},
     shapes::{Axis, Dtype, HasShape, Rank1, Shape},
-    tensor::{Cpu, PutTape, SplitTape, Storage, Tape, Tensor, WithEmptyTape},
+    tensor::{Cpu, Gradients, Storage, Tape, Tensor, WithEmptyTape},
     tensor_ops::{BroadcastTo, Device, MeanTo, ReshapeTo, TryAdd, TryDiv, TryMul, TrySub},
 };
 
-use super::shapes::{Features, rows_in};
+use super::{
+    pre_norm::RowNorm,
+    rows::{Input, RowOperation, operate},
+    shapes::{Features, rows_in},
+};
 use crate::{
-    GradientHandle, Real, ReplaySafe, Stateless,
-    kernels::{Norm, NormKernel},
+    Real, ReplaySafe, Stateless,
+    gradients::Buffer,
+    kernels::{BufferKernel, Lent, Norm, NormKernel},
 };
 
 /// Takes the mean of each row away, divides by its deviation, and scales and shifts each feature:
@@ -96,11 +101,20 @@ macro_rules! layer {
 
             fn try_forward(&self, x: Tensor<S, E, D, T>) -> Result<Self::Output, D::Err> {
                 let rows = rows_in(stringify!($Layer), x.shape(), M);
+                normalise(RowNorm::norm(self)?, rows, x)
+            }
+        }
+
+        impl<const M: usize, const X: i32, E: Real, D: Device<E>> RowNorm<E, D> for $Layer<M, E, D, X> {
+            const LAYER: &'static str = stringify!($Layer);
+            const FEATURES: usize = M;
+
+            fn norm(&self) -> Result<Norm<E, D>, D::Err> {
                 #[allow(unused_mut, unused_assignments)]
                 let mut bias = None;
                 $( bias = Some(self.$bias.clone().try_reshape_like(&(M,))?); )?
                 let weight = self.weight.clone().try_reshape_like(&(M,))?;
-                normalise(Norm { weight, bias, epsilon: epsilon(X) }, rows, x)
+                Ok(Norm { weight, bias, epsilon: epsilon(X) })
             }
         }
     };
@@ -119,21 +133,43 @@ fn normalise<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     rows: usize,
     x: Tensor<S, E, D, T>,
 ) -> Result<Tensor<S, E, D, T>, D::Err> {
-    let Some(kernel) = <dyn NormKernel<E, D>>::find() else {
+    let (Some(kernel), Some(buffers)) = (<dyn NormKernel<E, D>>::find(), <dyn BufferKernel<E, D>>::find()) else {
         return composed(norm, rows, x);
     };
-    let shape = *x.shape();
-    let (x, mut tape) = x.try_contiguous()?.split_tape();
-    let x = x.try_reshape_like(&(rows, norm.weight.shape().0))?;
-    let (y, moments) = kernel.forward(&norm, &x)?;
-    if T::OWNS_TAPE {
-        let gradient = GradientHandle::of(&y);
-        tape.add_backward_op(move |grads| {
-            let dy = gradient.take(grads)?;
-            kernel.backward(&norm, &x, &moments, dy, grads)
-        });
+    let (shape, width) = (*x.shape(), norm.weight.shape().0);
+    let operation = Normalisation { device: x.device().clone(), kernel, norm, moments: None };
+    operate(Box::new(operation), buffers, x, rows, [width, width])?.try_reshape_like(&shape)
+}
+
+/// A norm on the tape.
+struct Normalisation<E: Real, D: Device<E>> {
+    device: D,
+    kernel: &'static dyn NormKernel<E, D>,
+    norm: Norm<E, D>,
+    moments: Option<Buffer<E, D>>,
+}
+
+impl<E: Real, D: Device<E>> RowOperation<E, D> for Normalisation<E, D> {
+    fn forward(&mut self, x: Lent<'_, Buffer<E, D>>, keep: bool) -> Result<Buffer<E, D>, D::Err> {
+        let (y, moments) = self.kernel.forward(&self.norm, x)?;
+        self.moments = keep.then_some(moments);
+        Ok(y)
     }
-    Ok(y.try_reshape_like(&shape)?.put_tape(tape))
+
+    fn backward(
+        self: Box<Self>,
+        input: &mut dyn Input<E, D>,
+        dy: Buffer<E, D>,
+        grads: &mut Gradients<E, D>,
+    ) -> Result<Buffer<E, D>, D::Err> {
+        let (x, moments) = (input.values()?, self.moments.expect("what forward kept"));
+        let mut dx = match input.sum(grads)? {
+            Some(sum) => sum,
+            None => <D as Storage<E>>::try_alloc_len(&self.device, <D as Storage<E>>::len(&self.device, &x))?,
+        };
+        self.kernel.backward(&self.norm, &x, &moments, &dy, &mut dx, grads)?;
+        Ok(dx)
+    }
 }
 
 /// The norm in dfdx's own operations, on any device.

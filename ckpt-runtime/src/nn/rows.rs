@@ -1,0 +1,95 @@
+//! Operations on rows of features: buffers in, buffers out, and one entry on the tape.
+
+use dfdx::{
+    shapes::Shape,
+    tensor::{Gradients, PutTape, SplitTape, Tape, Tensor},
+    tensor_ops::{Device, ReshapeTo},
+};
+
+use crate::{
+    GradientHandle, Real,
+    gradients::Buffer,
+    kernels::{BufferKernel, Lent, Rows},
+};
+
+/// What a tape has between two tensors of rows. Its kernels hand one another their buffers, which,
+/// unlike a tensor's, are read in place.
+pub trait RowOperation<E: Real, D: Device<E>>: 'static {
+    /// The output for `x`; where `keep` says so, ready for a backward pass.
+    ///
+    /// # Errors
+    /// The device's.
+    fn forward(&mut self, x: Lent<'_, Buffer<E, D>>, keep: bool) -> Result<Buffer<E, D>, D::Err>;
+
+    /// Adds the parameters' gradients, and gives the input's, [summed up](Input::sum). `dy` is the
+    /// gradient of the output.
+    ///
+    /// # Errors
+    /// The device's.
+    fn backward(
+        self: Box<Self>,
+        input: &mut dyn Input<E, D>,
+        dy: Buffer<E, D>,
+        grads: &mut Gradients<E, D>,
+    ) -> Result<Buffer<E, D>, D::Err>;
+}
+
+/// The input of an operation in its backward pass, which reaches for it as late as it can: until then
+/// neither lies in memory beside what the pass needs first.
+pub trait Input<E: Real, D: Device<E>> {
+    /// The values. To be called once.
+    ///
+    /// # Errors
+    /// The device's.
+    fn values(&mut self) -> Result<Buffer<E, D>, D::Err>;
+
+    /// The gradient that others have given the input: the operation's own is to be added to it.
+    /// `None` where it is the only one. To be called once.
+    ///
+    /// # Errors
+    /// The device's.
+    fn sum(&mut self, grads: &mut Gradients<E, D>) -> Result<Option<Buffer<E, D>>, D::Err>;
+}
+
+/// A tensor as an input, which it lets go of once it is read.
+struct Kept<E: Real, D: Device<E>> {
+    tensor: Option<Rows<E, D>>,
+    gradient: GradientHandle<E, D>,
+    buffers: &'static dyn BufferKernel<E, D>,
+}
+
+impl<E: Real, D: Device<E>> Input<E, D> for Kept<E, D> {
+    fn values(&mut self) -> Result<Buffer<E, D>, D::Err> {
+        self.buffers.take_in(&self.tensor.take().expect("values are read once"))
+    }
+
+    fn sum(&mut self, grads: &mut Gradients<E, D>) -> Result<Option<Buffer<E, D>>, D::Err> {
+        self.gradient.take(grads).map(Some)
+    }
+}
+
+/// Puts an operation from rows of `inputs` features to rows of `outputs` on the tape.
+///
+/// # Errors
+/// The device's.
+pub(super) fn operate<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    mut operation: Box<dyn RowOperation<E, D>>,
+    buffers: &'static dyn BufferKernel<E, D>,
+    x: Tensor<S, E, D, T>,
+    rows: usize,
+    [inputs, outputs]: [usize; 2],
+) -> Result<Tensor<(usize, usize), E, D, T>, D::Err> {
+    let (x, mut tape) = x.try_reshape_like(&(rows, inputs))?.try_contiguous()?.split_tape();
+    let y = operation.forward(Lent::Owned(buffers.take_in(&x)?), T::OWNS_TAPE)?;
+    let y = buffers.give_out(x.device(), y, (rows, outputs))?;
+    if T::OWNS_TAPE {
+        let (of_y, of_x) = (GradientHandle::of(&y), GradientHandle::of(&x));
+        tape.add_backward_op(move |grads| {
+            let dy = of_y.take(grads)?;
+            let mut input = Kept { tensor: Some(x), gradient: of_x, buffers };
+            let dx = operation.backward(&mut input, dy, grads)?;
+            input.gradient.put(grads, dx)
+        });
+    }
+    Ok(y.put_tape(tape))
+}
