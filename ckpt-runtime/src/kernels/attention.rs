@@ -183,18 +183,19 @@ where
         // Room for full tiles, so that a tile's logarithms are a chunk.
         let mut log_sums = vec![E::zero(); heads.batch * heads.heads * tiles * TILE];
         let rows = heads.batch * heads.queries;
-        let tile = |output: Shared<E>, scores: &mut Vec<E>, index: usize, log_sums: &mut [E]| {
+        let tile = |output: Shared<E>, scratch: &mut Scratch<E>, index: usize, log_sums: &mut [E]| {
             let (pair, first) = (index / tiles, index % tiles * TILE);
             let (sequence, head) = (pair / heads.heads, pair % heads.heads);
             let count = TILE.min(heads.queries - first);
             let seen = heads.seen(first, count);
             let Head { queries, keys, values } = sources.head(heads, sequence, head);
+            let Scratch { pair: turned, keys: columns, scores, .. } = scratch;
+            if turned.replace(pair) != Some(pair) {
+                keys.transpose_to(columns);
+            }
+            let columns = Matrix::strided(columns, heads.width, seen, heads.keys);
             scores.resize(TILE * heads.keys, E::zero());
-            Target::strided(scores, count, seen, heads.keys).set(
-                queries.rows(first, count),
-                keys.rows(0, seen).transposed(),
-                Threads::One,
-            );
+            Target::strided(scores, count, seen, heads.keys).set(queries.rows(first, count), columns, Threads::One);
             let penalties = penalties.as_ref().map(|p| &p[sequence * heads.keys..][..seen]);
             let start = heads.causal.then_some(first);
             weigh(&mut scores[..count * heads.keys], heads.keys, seen, start, heads.scale(), penalties, log_sums);
@@ -219,7 +220,7 @@ where
                 log_sums
                     .par_chunks_mut(TILE)
                     .enumerate()
-                    .for_each_init(Vec::new, |scores, (i, log_sums)| tile(output, scores, i, log_sums));
+                    .for_each_init(Scratch::new, |scratch, (i, log_sums)| tile(output, scratch, i, log_sums));
             })
         };
         Ok((device.keep(output)?, device.keep(log_sums)?))
@@ -241,10 +242,31 @@ where
         let targets: Vec<_> = gradients.iter_mut().map(|g| Shared::new(g)).collect();
         assert_eq!(targets.len(), sources.buffers.len());
         let penalties = heads.penalties::<E>();
-        (0..heads.batch * heads.heads).into_par_iter().for_each_init(Vec::new, |scratch, pair| {
+        (0..heads.batch * heads.heads).into_par_iter().for_each_init(Scratch::new, |scratch, pair| {
             differentiate(heads, sources, penalties.as_deref(), output, dy, log_sums, &targets, pair, scratch);
         });
         Ok(())
+    }
+}
+
+/// What a thread works in.
+struct Scratch<E> {
+    /// The head of a sequence that the keys and values are of.
+    pair: Option<usize>,
+    /// Its keys, a feature a row. A product reads them where they lie, where it would rearrange keys
+    /// in rows anew for each tile.
+    keys: Vec<E>,
+    /// Its values alike.
+    values: Vec<E>,
+    /// A tile, a query a row.
+    scores: Vec<E>,
+    /// Another.
+    weights: Vec<E>,
+}
+
+impl<E> Scratch<E> {
+    fn new() -> Self {
+        Self { pair: None, keys: Vec::new(), values: Vec::new(), scores: Vec::new(), weights: Vec::new() }
     }
 }
 
@@ -259,7 +281,7 @@ fn differentiate<E: Scalar, B: Deref<Target = Vec<E>>>(
     log_sums: &[E],
     targets: &[Shared<E>],
     pair: usize,
-    scratch: &mut Vec<E>,
+    scratch: &mut Scratch<E>,
 ) {
     let (sequence, head) = (pair / heads.heads, pair % heads.heads);
     let (features, width, keys) = (heads.features(), heads.width, heads.keys);
@@ -273,8 +295,11 @@ fn differentiate<E: Scalar, B: Deref<Target = Vec<E>>>(
         let offset = sources.offset(heads, which, sequence, head) + first * sources.stride(which);
         Target::shared(targets[sources.places[which].0].at(offset), true, count, width, sources.stride(which))
     };
-    scratch.resize(2 * TILE * keys, E::zero());
-    let (weights, scores) = scratch.split_at_mut(TILE * keys);
+    let Scratch { keys: key_columns, values: value_columns, scores, weights, .. } = scratch;
+    from.keys.transpose_to(key_columns);
+    from.values.transpose_to(value_columns);
+    scores.resize(TILE * keys, E::zero());
+    weights.resize(TILE * keys, E::zero());
     let mut along = [E::zero(); TILE];
     for first in (0..heads.queries).step_by(TILE) {
         let count = TILE.min(heads.queries - first);
@@ -282,9 +307,10 @@ fn differentiate<E: Scalar, B: Deref<Target = Vec<E>>>(
         let offset = (sequence * heads.queries + first) * features + head * width;
         dot_rows(&mut along[..count], &output[offset..], &dy[offset..], features, width);
         let dy = Matrix::strided(&dy[offset..], count, width, features);
-        let (queries, all) = (from.queries.rows(first, count), from.keys.rows(0, seen));
-        Target::strided(weights, count, seen, keys).set(queries, all.transposed(), Threads::One);
-        Target::strided(scores, count, seen, keys).set(dy, from.values.rows(0, seen).transposed(), Threads::One);
+        let queries = from.queries.rows(first, count);
+        let [by_key, by_value] = [&*key_columns, value_columns].map(|m| Matrix::strided(m, width, seen, keys));
+        Target::strided(weights, count, seen, keys).set(queries, by_key, Threads::One);
+        Target::strided(scores, count, seen, keys).set(dy, by_value, Threads::One);
         let tile = heads.queries.div_ceil(TILE) * pair + first / TILE;
         let mut factors = vec![E::one(); if heads.dropout.is_some() { seen } else { 0 }];
         for (i, (weights, scores)) in
@@ -300,7 +326,7 @@ fn differentiate<E: Scalar, B: Deref<Target = Vec<E>>>(
         }
         let weights = Matrix::strided(weights, count, seen, keys).transposed();
         let scores = Matrix::strided(scores, count, seen, keys);
-        target(0, first, count).add(scores, all, Threads::One);
+        target(0, first, count).add(scores, from.keys.rows(0, seen), Threads::One);
         target(1, 0, seen).add(scores.transposed(), queries, Threads::One);
         target(2, 0, seen).add(weights, dy, Threads::One);
     }

@@ -7,7 +7,7 @@ use std::{marker::PhantomData, mem::MaybeUninit};
 
 use gemm::Parallelism;
 
-use super::scalar::Scalar;
+use super::{buffer::rewritten, scalar::Scalar, transpose::transpose_to};
 
 /// A view of a matrix in a slice, with a stride between its rows and one between its columns.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +49,21 @@ impl<'a, E> Matrix<'a, E> {
 
     pub(super) fn columns(&self) -> usize {
         self.columns
+    }
+
+    /// Its transpose as a copy, in the memory of `to`.
+    ///
+    /// # Panics
+    /// On a transpose.
+    pub(super) fn transpose_to(self, to: &mut Vec<E>)
+    where
+        E: Scalar,
+    {
+        assert_eq!(self.column_stride, 1, "the transpose of a transpose");
+        // SAFETY: a transpose has an element for each one of the matrix.
+        unsafe {
+            rewritten(to, self.rows * self.columns, |to| transpose_to(self.data, self.row_stride, self.rows, to));
+        }
     }
 
     /// Its transpose, in place.

@@ -19,22 +19,28 @@ pub(super) fn transposed<E: Scalar>(from: &[E], columns: usize) -> Vec<E> {
     // SAFETY: the strips tile the result, and `strip` writes every row of its strip in full.
     unsafe {
         written(from.len(), |to| {
-            to.par_chunks_mut(BLOCK * rows).enumerate().for_each(|(i, to)| strip(from, columns, i * BLOCK, to));
+            to.par_chunks_mut(BLOCK * rows).enumerate().for_each(|(i, to)| strip(from, columns, i * BLOCK, rows, to));
         })
     }
 }
 
+/// Writes the transpose of `rows` rows, which start `stride` elements after one another in `from`, to
+/// `to`, on this thread: as many of their columns as `to` holds.
+pub(super) fn transpose_to<E: Scalar>(from: &[E], stride: usize, rows: usize, to: &mut [MaybeUninit<E>]) {
+    assert_eq!(to.len() % rows, 0);
+    to.chunks_mut(BLOCK * rows).enumerate().for_each(|(i, to)| strip(from, stride, i * BLOCK, rows, to));
+}
+
 vectorised! {
-    /// The columns of `from` from `first` on, as rows of `to`; as many as `to` holds.
-    fn strip<E>(from: &[E], columns: usize, first: usize, to: &mut [MaybeUninit<E>]) {
-        let rows = from.len() / columns;
+    /// The columns of `rows` rows from `first` on, as rows of `to`; as many as `to` holds.
+    fn strip<E>(from: &[E], stride: usize, first: usize, rows: usize, to: &mut [MaybeUninit<E>]) {
         let count = to.len() / rows;
         let mut row = 0;
         if count == BLOCK {
             while row + BLOCK <= rows {
                 let mut square = [[E::zero(); BLOCK]; BLOCK];
                 for (i, line) in square.iter_mut().enumerate() {
-                    line.copy_from_slice(&from[(row + i) * columns + first..][..BLOCK]);
+                    line.copy_from_slice(&from[(row + i) * stride + first..][..BLOCK]);
                 }
                 for j in 0..BLOCK {
                     let to = &mut to[j * rows + row..][..BLOCK];
@@ -47,7 +53,7 @@ vectorised! {
         }
         for (j, to) in to.chunks_exact_mut(rows).enumerate() {
             for row in row..rows {
-                to[row].write(from[row * columns + first + j]);
+                to[row].write(from[row * stride + first + j]);
             }
         }
     }
@@ -63,6 +69,10 @@ mod tests {
             let from: Vec<f32> = (0..rows * columns).map(|i| i as f32).collect();
             let to = transposed(&from, columns);
             assert!((0..to.len()).all(|i| to[i] == from[(i % rows) * columns + i / rows]), "{rows} x {columns}");
+            // All but the last column, which another thing's rows may end with.
+            // SAFETY: all of it is written.
+            let part = unsafe { written(rows * (columns - 1), |to| transpose_to(&from, columns, rows, to)) };
+            assert_eq!(part, to[..part.len()], "{rows} x {columns}");
         }
     }
 }
