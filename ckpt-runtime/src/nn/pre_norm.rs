@@ -105,15 +105,28 @@ where
     let (shape, features) = (*x.shape(), N::FEATURES);
     let rows = rows_in(N::LAYER, &shape, features);
     let Some(kernels) = Kernels::find() else {
-        let (x, tape) = x.split_tape();
-        let y = layer.try_forward(norm.try_forward(x.clone().put_tape(tape))?)?;
-        return try_add(T::dropout(y, p)?, x);
+        return composed(x, norm, layer, p);
     };
     let device = x.device().clone();
     let layer = layer.operation(&device, &shape, T::OWNS_TAPE)?.expect("a device with kernels has the layer's");
     let mask = (T::OWNS_TAPE && drops(p)).then(|| Mask { seed: replay::draw(&device), p });
     let branch = Branch { device, kernels, norm: norm.norm()?, layer, mask };
     operate(Box::new(branch), kernels.buffers, x, rows, [features, features])?.try_reshape_like(&shape)
+}
+
+/// The branch as its parts in turn.
+fn composed<S, E, D, T, N, L>(x: Tensor<S, E, D, T>, norm: &N, layer: &L, p: f64) -> Result<Tensor<S, E, D, T>, D::Err>
+where
+    S: Shape,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D> + DropoutTape<E, D> + Merge<NoneTape>,
+    N: Module<Tensor<S, E, D, T>, Output = Tensor<S, E, D, T>, Error = D::Err>,
+    L: Module<Tensor<S, E, D, T>, Output = Tensor<S, E, D, T>, Error = D::Err>,
+{
+    let (x, tape) = x.split_tape();
+    let y = layer.try_forward(norm.try_forward(x.clone().put_tape(tape))?)?;
+    try_add(T::dropout(y, p)?, x)
 }
 
 /// What the branch runs on.
@@ -213,19 +226,10 @@ impl<E: Real, D: Device<E>> Input<E, D> for Normed<'_, E, D> {
 mod tests {
     use dfdx::prelude::*;
 
-    use super::{pre_norm, try_pre_norm};
+    use super::{composed, pre_norm, try_pre_norm};
     use crate::nn::{self, Gelu, checks::*};
 
     type Rows<E, T = NoneTape> = Tensor<(usize, Const<3>, Const<8>), E, Cpu, T>;
-
-    /// As its parts in turn.
-    macro_rules! composed {
-        ($x:expr, $norm:expr, $layer:expr, $p:expr) => {{
-            let x = $x;
-            let y = $layer.forward($norm.forward(x.with_empty_tape()));
-            nn::add(x, nn::Dropout { p: $p }.forward(y))
-        }};
-    }
 
     /// The output and all gradients, as bits.
     macro_rules! bits {
@@ -255,9 +259,10 @@ mod tests {
             let ours = bits!(x, pre_norm(x.leaky_trace(), &norm, &attend, p), norm, [&attend.out_proj.weight]);
             let wide = bits!(x, pre_norm(x.leaky_trace(), &norm, &widen, p), norm, [&widen.linear1.weight]);
             let (x, norm, attend, widen) = build(&dev());
-            let theirs = bits!(x, composed!(x.leaky_trace(), norm, attend, p), norm, [&attend.out_proj.weight]);
+            let theirs =
+                bits!(x, composed(x.leaky_trace(), &norm, &attend, p).unwrap(), norm, [&attend.out_proj.weight]);
             assert!(ours == theirs, "attention, {p}");
-            let theirs = bits!(x, composed!(x.leaky_trace(), norm, widen, p), norm, [&widen.linear1.weight]);
+            let theirs = bits!(x, composed(x.leaky_trace(), &norm, &widen, p).unwrap(), norm, [&widen.linear1.weight]);
             assert!(wide == theirs, "feed-forward, {p}");
         }
     }
@@ -282,7 +287,7 @@ mod tests {
         let layer = dev.build_module::<nn::FeedForward<8, 5>, f32>();
         let x: Rows<f32> = dev.sample_normal_like(&(2, Const, Const));
         let y = try_pre_norm(x.clone(), &norm, &layer, 0.5).unwrap();
-        assert_eq!(y.as_vec(), composed!(x, norm, layer, 0.0).as_vec());
+        assert_eq!(y.as_vec(), composed(x, &norm, &layer, 0.0).unwrap().as_vec());
     }
 
     #[test]
