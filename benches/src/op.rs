@@ -50,6 +50,8 @@ const CASES: &[Case] = &[
     ("attention", |a| attention(a, 8, 256)),
     ("attention-1024", |a| attention(a, 8, 1024)),
     ("multi-head-attention", |a| layer::<MultiHeadAttention<256, 4>, _, _>(a, (8, 256, Const::<256>))),
+    ("feed-forward", |a| layer::<FeedForward<256, 1024>, _, _>(a, (ROWS, Const::<256>))),
+    ("pre-norm", pre_norm_of_rows),
     ("gelu", |a| layer::<Gelu, _, _>(a, ELEMENTS)),
     ("relu", |a| layer::<Relu, _, _>(a, ELEMENTS)),
     ("silu", |a| layer::<Silu, _, _>(a, ELEMENTS)),
@@ -142,6 +144,15 @@ fn attention(args: &OpArgs, batch: usize, sequence: usize) -> Result<Value, Stri
     let [q, k, v]: [Bare<_>; 3] = std::array::from_fn(|_| dev.sample_normal_like(&shape));
     let causal = Attention::<4, true>;
     run(args, &mut (), &dims(&shape), |()| causal.try_forward((q.leaky_trace(), k.clone(), v.clone())))
+}
+
+/// The wide half of a Transformer's block.
+fn pre_norm_of_rows(args: &OpArgs) -> Result<Value, String> {
+    let dev = Dev::seed_from_u64(SEED);
+    let shape = (ROWS, Const::<256>);
+    let mut model = <(LayerNorm<256>, FeedForward<256, 1024>) as BuildOnDevice<Dev, f32>>::build_on_device(&dev);
+    let x: Bare<_> = dev.sample_normal_like(&shape);
+    run(args, &mut model, &dims(&shape), |model| nn::try_pre_norm(x.leaky_trace(), &model.0, &model.1, 0.0))
 }
 
 /// The highest level of a U-Net's decoder.

@@ -375,27 +375,27 @@ impl<const M: usize, const H: usize, E: Real, D: Device<E>, const C: bool, const
         let shape = *x.shape();
         let rows = rows_in("MultiHeadAttention", &shape, M);
         let heads = self.heads_of(x.device(), &shape, padding, T::OWNS_TAPE);
-        let Some(buffers) = <dyn BufferKernel<E, D>>::find() else {
+        let (Some(kernels), Some(buffers)) = (kernels(), <dyn BufferKernel<E, D>>::find()) else {
             let (all, tape) = self.project(x, rows, 0..3 * M)?.split_tape();
             let inputs = Inputs { tensors: vec![all], places: [(0, 0), (0, M), (0, 2 * M)] };
             return self.out_proj.try_forward(attend(heads, inputs, tape)?)?.try_reshape_like(&shape);
         };
-        let operation = self.self_attention(x.device(), heads)?.expect("a device with buffers has kernels for them");
-        operate(operation, buffers, x, rows, [M, M])?.try_reshape_like(&shape)
+        let operation = self.self_attention(kernels, x.device(), heads)?;
+        operate(Box::new(operation), buffers, x, rows, [M, M])?.try_reshape_like(&shape)
     }
 
     fn heads_of<S: Sequence>(&self, device: &D, shape: &S, padding: Option<Vec<bool>>, training: bool) -> Heads {
         heads::<H, C, P, E, D>("MultiHeadAttention", device, shape.sizes(), shape.sizes(), padding, training)
     }
 
-    fn self_attention(&self, device: &D, heads: Heads) -> Result<Option<Box<dyn RowOperation<E, D>>>, D::Err> {
-        let (Some(linear), Some(attention)) = (<dyn LinearKernel<E, D>>::find(), <dyn AttentionKernel<E, D>>::find())
-        else {
-            return Ok(None);
-        };
+    fn self_attention(
+        &self,
+        (linear, attention): Kernels<E, D>,
+        device: &D,
+        heads: Heads,
+    ) -> Result<SelfAttention<E, D>, D::Err> {
         let (projection, out) = (self.projection(0..3 * M)?, self.out_proj.affine()?);
-        let device = device.clone();
-        Ok(Some(Box::new(SelfAttention { device, linear, attention, heads, projection, out, kept: None })))
+        Ok(SelfAttention { device: device.clone(), linear, attention, heads, projection, out, kept: None })
     }
 
     fn to_another<S: Sequence + Features<M>, S2: Sequence + Features<M>, T: Tape<E, D> + Merge<R>, R: Tape<E, D>>(
@@ -499,11 +499,16 @@ where
 {
     fn operation(&self, device: &D, shape: &S, training: bool) -> Result<Option<Box<dyn RowOperation<E, D>>>, D::Err> {
         rows_in("MultiHeadAttention", shape, M);
-        if <dyn BufferKernel<E, D>>::find().is_none() {
-            return Ok(None);
-        }
-        self.self_attention(device, self.heads_of(device, shape, None, training))
+        let Some(kernels) = kernels() else { return Ok(None) };
+        Ok(Some(Box::new(self.self_attention(kernels, device, self.heads_of(device, shape, None, training))?)))
     }
+}
+
+/// What a [`SelfAttention`] runs on.
+type Kernels<E, D> = (&'static dyn LinearKernel<E, D>, &'static dyn AttentionKernel<E, D>);
+
+fn kernels<E: Real, D: Device<E>>() -> Option<Kernels<E, D>> {
+    Some((<dyn LinearKernel<E, D>>::find()?, <dyn AttentionKernel<E, D>>::find()?))
 }
 
 /// A sequence's attention to itself, between the linear layers.

@@ -42,6 +42,7 @@ pub trait RowNorm<E: Real, D: Device<E>> {
     note = "around another layer write `nn::add(x, layer.forward(norm.forward(x)))`"
 )]
 pub trait RowLayer<S: Shape, E: Real, D: Device<E>> {
+    /// The layer's operation, where the device has kernels for it.
     #[doc(hidden)]
     fn operation(&self, device: &D, shape: &S, training: bool) -> Result<Option<Box<dyn RowOperation<E, D>>>, D::Err>;
 }
@@ -104,11 +105,9 @@ where
 {
     let (shape, features) = (*x.shape(), N::FEATURES);
     let rows = rows_in(N::LAYER, &shape, features);
-    let Some(kernels) = Kernels::find() else {
-        return composed(x, norm, layer, p);
-    };
     let device = x.device().clone();
-    let layer = layer.operation(&device, &shape, T::OWNS_TAPE)?.expect("a device with kernels has the layer's");
+    let Some(kernels) = Kernels::find() else { return composed(x, norm, layer, p) };
+    let Some(layer) = layer.operation(&device, &shape, T::OWNS_TAPE)? else { return composed(x, norm, layer, p) };
     let mask = (T::OWNS_TAPE && drops(p)).then(|| Mask { seed: replay::draw(&device), p });
     let branch = Branch { device, kernels, norm: norm.norm()?, layer, mask };
     operate(Box::new(branch), kernels.buffers, x, rows, [features, features])?.try_reshape_like(&shape)
