@@ -183,6 +183,7 @@ where
         // Room for full tiles, so that a tile's logarithms are a chunk.
         let mut log_sums = vec![E::zero(); heads.batch * heads.heads * tiles * TILE];
         let rows = heads.batch * heads.queries;
+        let all_seen = heads.seen(0, heads.queries);
         let tile = |output: Shared<E>, scratch: &mut Scratch<E>, index: usize, log_sums: &mut [E]| {
             let (pair, first) = (index / tiles, index % tiles * TILE);
             let (sequence, head) = (pair / heads.heads, pair % heads.heads);
@@ -191,9 +192,9 @@ where
             let Head { queries, keys, values } = sources.head(heads, sequence, head);
             let Scratch { pair: turned, keys: columns, scores, .. } = scratch;
             if turned.replace(pair) != Some(pair) {
-                keys.transpose_to(columns);
+                keys.rows(0, all_seen).transpose_to(columns);
             }
-            let columns = Matrix::strided(columns, heads.width, seen, heads.keys);
+            let columns = Matrix::strided(columns, heads.width, seen, all_seen);
             scores.resize(TILE * heads.keys, E::zero());
             Target::strided(scores, count, seen, heads.keys).set(queries.rows(first, count), columns, Threads::One);
             let penalties = penalties.as_ref().map(|p| &p[sequence * heads.keys..][..seen]);
@@ -251,12 +252,12 @@ where
 
 /// What a thread works in.
 struct Scratch<E> {
-    /// The head of a sequence that the keys and values are of.
+    /// The head of a sequence that the forward pass has the keys of.
     pair: Option<usize>,
-    /// Its keys, a feature a row. A product reads them where they lie, where it would rearrange keys
-    /// in rows anew for each tile.
+    /// A head's keys that some query sees, a feature a row. A product reads them where they lie, where
+    /// it would rearrange keys in rows anew for each tile.
     keys: Vec<E>,
-    /// Its values alike.
+    /// Its values alike, in the backward pass.
     values: Vec<E>,
     /// A tile, a query a row.
     scores: Vec<E>,
@@ -296,8 +297,9 @@ fn differentiate<E: Scalar, B: Deref<Target = Vec<E>>>(
         Target::shared(targets[sources.places[which].0].at(offset), true, count, width, sources.stride(which))
     };
     let Scratch { keys: key_columns, values: value_columns, scores, weights, .. } = scratch;
-    from.keys.transpose_to(key_columns);
-    from.values.transpose_to(value_columns);
+    let all_seen = heads.seen(0, heads.queries);
+    from.keys.rows(0, all_seen).transpose_to(key_columns);
+    from.values.rows(0, all_seen).transpose_to(value_columns);
     scores.resize(TILE * keys, E::zero());
     weights.resize(TILE * keys, E::zero());
     let mut along = [E::zero(); TILE];
@@ -308,7 +310,7 @@ fn differentiate<E: Scalar, B: Deref<Target = Vec<E>>>(
         dot_rows(&mut along[..count], &output[offset..], &dy[offset..], features, width);
         let dy = Matrix::strided(&dy[offset..], count, width, features);
         let queries = from.queries.rows(first, count);
-        let [by_key, by_value] = [&*key_columns, value_columns].map(|m| Matrix::strided(m, width, seen, keys));
+        let [by_key, by_value] = [&*key_columns, value_columns].map(|m| Matrix::strided(m, width, seen, all_seen));
         Target::strided(weights, count, seen, keys).set(queries, by_key, Threads::One);
         Target::strided(scores, count, seen, keys).set(dy, by_value, Threads::One);
         let tile = heads.queries.div_ceil(TILE) * pair + first / TILE;

@@ -78,8 +78,6 @@ pub(crate) trait BufferKernel<E: Real, D: Device<E>> {
     /// A tensor that takes the buffer over.
     fn give_out(&self, device: &D, values: <D as Storage<E>>::Vec, shape: (usize, usize))
     -> Result<Rows<E, D>, D::Err>;
-    /// A copy.
-    fn copied(&self, device: &D, values: &<D as Storage<E>>::Vec) -> Result<<D as Storage<E>>::Vec, D::Err>;
 }
 kernels!(BufferKernel);
 
@@ -98,14 +96,6 @@ where
         shape: (usize, usize),
     ) -> Result<Rows<E, Cpu>, <Cpu as HasErr>::Err> {
         device.try_tensor_from_vec(std::mem::take(&mut *values), shape)
-    }
-
-    fn copied(
-        &self,
-        device: &Cpu,
-        values: &<Cpu as Storage<E>>::Vec,
-    ) -> Result<<Cpu as Storage<E>>::Vec, <Cpu as HasErr>::Err> {
-        device.keep(values.to_vec())
     }
 }
 

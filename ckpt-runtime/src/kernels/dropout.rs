@@ -84,7 +84,7 @@ impl Mask {
             for (j, (to, from)) in pieces.enumerate() {
                 self.factors(i * CHUNK + j * factors.len(), &mut factors[..]);
                 for ((to, from), factor) in to.iter_mut().zip(from).zip(factors) {
-                    *to += *from * factor;
+                    *to += if factor == E::zero() { E::zero() } else { *from * factor };
                 }
             }
         });

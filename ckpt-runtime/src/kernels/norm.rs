@@ -36,7 +36,8 @@ pub(crate) trait NormKernel<E: Real, D: Device<E>> {
         x: Lent<'_, <D as Storage<E>>::Vec>,
     ) -> Result<(<D as Storage<E>>::Vec, <D as Storage<E>>::Vec), D::Err>;
 
-    /// Adds the gradient of `x` to `dx`, and those of the parameters.
+    /// Adds the gradient of `x` to `dx`, and gives those of the parameters for
+    /// [`add_parameters`](Self::add_parameters).
     fn backward(
         &self,
         norm: &Norm<E, D>,
@@ -44,6 +45,13 @@ pub(crate) trait NormKernel<E: Real, D: Device<E>> {
         moments: &<D as Storage<E>>::Vec,
         dy: &<D as Storage<E>>::Vec,
         dx: &mut <D as Storage<E>>::Vec,
+    ) -> Result<<D as Storage<E>>::Vec, D::Err>;
+
+    /// Adds what [`backward`](Self::backward) gave to the gradients of the parameters.
+    fn add_parameters(
+        &self,
+        norm: &Norm<E, D>,
+        sums: &<D as Storage<E>>::Vec,
         grads: &mut Gradients<E, D>,
     ) -> Result<(), D::Err>;
 }
@@ -60,6 +68,7 @@ where
     ) -> Result<(<Cpu as Storage<E>>::Vec, <Cpu as Storage<E>>::Vec), <Cpu as HasErr>::Err> {
         let (device, width) = (norm.weight.device(), norm.weight.shape().0);
         let rows = x.get().len() / width;
+        assert_eq!(rows * width, x.get().len(), "a row that is not whole");
         let weight = read(&norm.weight);
         let bias = norm.bias.as_ref().map(read);
         let mut moments = vec![E::zero(); rows * 2];
@@ -97,8 +106,8 @@ where
         moments: &<Cpu as Storage<E>>::Vec,
         dy: &<Cpu as Storage<E>>::Vec,
         dx: &mut <Cpu as Storage<E>>::Vec,
-        grads: &mut Gradients<E, Cpu>,
-    ) -> Result<(), <Cpu as HasErr>::Err> {
+    ) -> Result<<Cpu as Storage<E>>::Vec, <Cpu as HasErr>::Err> {
+        assert!(dx.len() == x.len() && dy.len() == x.len(), "gradients of another size");
         let width = norm.weight.shape().0;
         let centred = norm.bias.is_some();
         let weight = read(&norm.weight);
@@ -113,6 +122,16 @@ where
             .for_each(|((((dx, x), dy), moments), (dw, db))| {
                 differentiate(dx, x, dy, &weight, centred, moments, dw, db);
             });
+        norm.weight.device().keep(sums)
+    }
+
+    fn add_parameters(
+        &self,
+        norm: &Norm<E, Cpu>,
+        sums: &<Cpu as Storage<E>>::Vec,
+        grads: &mut Gradients<E, Cpu>,
+    ) -> Result<(), <Cpu as HasErr>::Err> {
+        let (weights, biases) = sums.split_at(PARTS * norm.weight.shape().0);
         add_in_order(grads.get_or_alloc_mut(&norm.weight)?, weights);
         if let Some(bias) = &norm.bias {
             add_in_order(grads.get_or_alloc_mut(bias)?, biases);

@@ -29,7 +29,8 @@ use crate::{
 /// with the probability of one in so many (0 drops none); which ones is replayed in a recompute.
 ///
 /// Keeps its inputs and its output, and a number for each query and head. It works in tiles of 64
-/// queries: scratch is 64 scores a key and thread.
+/// queries: a thread's scratch is 64 scores a key and a copy of one head's keys; in the backward pass
+/// twice 64, and a copy of the head's values as well.
 ///
 /// # Shapes
 /// A tuple of queries `[.., Q, M]`, keys `[.., K, M]` and values `[.., K, M]` to `[.., Q, M]`, each
@@ -381,7 +382,7 @@ impl<const M: usize, const H: usize, E: Real, D: Device<E>, const C: bool, const
             return self.out_proj.try_forward(attend(heads, inputs, tape)?)?.try_reshape_like(&shape);
         };
         let operation = self.self_attention(kernels, x.device(), heads)?;
-        operate(Box::new(operation), buffers, x, rows, [M, M])?.try_reshape_like(&shape)
+        operate(Box::new(operation), buffers, x, [M, M])?.try_reshape_like(&shape)
     }
 
     fn heads_of<S: Sequence>(&self, device: &D, shape: &S, padding: Option<Vec<bool>>, training: bool) -> Heads {
@@ -549,7 +550,7 @@ impl<E: Real, D: Device<E>> RowOperation<E, D> for SelfAttention<E, D> {
         input: &mut dyn Input<E, D>,
         dy: Buffer<E, D>,
         grads: &mut Gradients<E, D>,
-    ) -> Result<Buffer<E, D>, D::Err> {
+    ) -> Result<(), D::Err> {
         let Self { device, linear, attention, heads, projection, out, kept } = *self;
         let Attended { packed, mixed, log_sums } = kept.expect("what forward kept");
         let d_mixed = linear.backward(&out, Lent::Shared(&mixed), None, dy, None, grads)?;
@@ -559,7 +560,8 @@ impl<E: Real, D: Device<E>> RowOperation<E, D> for SelfAttention<E, D> {
         drop((packed, mixed, log_sums, d_mixed));
         let ([d_packed], x) = (d_packed, Lent::Owned(input.values()?));
         let sum = input.sum(grads)?;
-        linear.backward(&projection, x, None, d_packed, sum, grads)
+        let dx = linear.backward(&projection, x, None, d_packed, sum, grads)?;
+        input.put(grads, dx)
     }
 }
 

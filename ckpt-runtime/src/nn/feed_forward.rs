@@ -89,15 +89,14 @@ where
 
     fn try_forward(&self, x: Tensor<S, E, D, T>) -> Result<Self::Output, D::Err> {
         let shape = *x.shape();
-        let rows = rows_in("FeedForward", &shape, M);
         let (Some(operation), Some(buffers)) =
             (self.operation(x.device(), &shape, T::OWNS_TAPE)?, <dyn BufferKernel<E, D>>::find())
         else {
-            let mut narrow = self.linear2.affine()?;
+            let (rows, mut narrow) = (shape.num_elements() / M, self.linear2.affine()?);
             narrow.before = A::FUNCTION;
             return affine_rows(narrow, rows, affine_rows(self.linear1.affine()?, rows, x)?)?.try_reshape_like(&shape);
         };
-        operate(operation, buffers, x, rows, [M, M])?.try_reshape_like(&shape)
+        operate(operation, buffers, x, [M, M])?.try_reshape_like(&shape)
     }
 }
 
@@ -136,11 +135,12 @@ impl<E: Real, D: Device<E>> RowOperation<E, D> for Wide<E, D> {
         input: &mut dyn Input<E, D>,
         dy: Buffer<E, D>,
         grads: &mut Gradients<E, D>,
-    ) -> Result<Buffer<E, D>, D::Err> {
+    ) -> Result<(), D::Err> {
         let wide = Lent::Owned(self.wide.expect("what forward kept"));
         let d_wide = self.linear.backward(&self.narrow, wide, None, dy, None, grads)?;
         let (x, sum) = (Lent::Owned(input.values()?), input.sum(grads)?);
-        self.linear.backward(&self.widen, x, None, d_wide, sum, grads)
+        let dx = self.linear.backward(&self.widen, x, None, d_wide, sum, grads)?;
+        input.put(grads, dx)
     }
 }
 

@@ -137,13 +137,12 @@ fn normalise<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         return composed(norm, rows, x);
     };
     let (shape, width) = (*x.shape(), norm.weight.shape().0);
-    let operation = Normalisation { device: x.device().clone(), kernel, norm, moments: None };
-    operate(Box::new(operation), buffers, x, rows, [width, width])?.try_reshape_like(&shape)
+    let operation = Normalisation { kernel, norm, moments: None };
+    operate(Box::new(operation), buffers, x, [width, width])?.try_reshape_like(&shape)
 }
 
 /// A norm on the tape.
 struct Normalisation<E: Real, D: Device<E>> {
-    device: D,
     kernel: &'static dyn NormKernel<E, D>,
     norm: Norm<E, D>,
     moments: Option<Buffer<E, D>>,
@@ -161,15 +160,27 @@ impl<E: Real, D: Device<E>> RowOperation<E, D> for Normalisation<E, D> {
         input: &mut dyn Input<E, D>,
         dy: Buffer<E, D>,
         grads: &mut Gradients<E, D>,
-    ) -> Result<Buffer<E, D>, D::Err> {
-        let (x, moments) = (input.values()?, self.moments.expect("what forward kept"));
-        let mut dx = match input.sum(grads)? {
-            Some(sum) => sum,
-            None => <D as Storage<E>>::try_alloc_len(&self.device, <D as Storage<E>>::len(&self.device, &x))?,
-        };
-        self.kernel.backward(&self.norm, &x, &moments, &dy, &mut dx, grads)?;
-        Ok(dx)
+    ) -> Result<(), D::Err> {
+        let x = input.values()?;
+        differentiate(self.kernel, &self.norm, input, &x, &self.moments.expect("what forward kept"), &dy, grads)
     }
+}
+
+/// Adds the gradients of a norm's input `x` and of its parameters.
+pub(super) fn differentiate<E: Real, D: Device<E>>(
+    kernel: &dyn NormKernel<E, D>,
+    norm: &Norm<E, D>,
+    input: &mut dyn Input<E, D>,
+    x: &Buffer<E, D>,
+    moments: &Buffer<E, D>,
+    dy: &Buffer<E, D>,
+    grads: &mut Gradients<E, D>,
+) -> Result<(), D::Err> {
+    let mut dx = input.sum(grads)?.expect("a norm's input is a tensor, which has a gradient of its own");
+    let sums = kernel.backward(norm, x, moments, dy, &mut dx)?;
+    // First the input's, which is a parameter's where somebody normalises that.
+    input.put(grads, dx)?;
+    kernel.add_parameters(norm, &sums, grads)
 }
 
 /// The norm in dfdx's own operations, on any device.

@@ -10,6 +10,7 @@ use dfdx::{
 use super::{
     add::try_add,
     dropout::{DropoutTape, drops},
+    norm::differentiate,
     rows::{Input, RowOperation, operate},
     shapes::rows_in,
 };
@@ -104,13 +105,13 @@ where
     L: RowLayer<S, E, D> + Module<Tensor<S, E, D, T>, Output = Tensor<S, E, D, T>, Error = D::Err>,
 {
     let (shape, features) = (*x.shape(), N::FEATURES);
-    let rows = rows_in(N::LAYER, &shape, features);
-    let device = x.device().clone();
+    rows_in(N::LAYER, &shape, features);
     let Some(kernels) = Kernels::find() else { return composed(x, norm, layer, p) };
-    let Some(layer) = layer.operation(&device, &shape, T::OWNS_TAPE)? else { return composed(x, norm, layer, p) };
-    let mask = (T::OWNS_TAPE && drops(p)).then(|| Mask { seed: replay::draw(&device), p });
-    let branch = Branch { device, kernels, norm: norm.norm()?, layer, mask };
-    operate(Box::new(branch), kernels.buffers, x, rows, [features, features])?.try_reshape_like(&shape)
+    let Some(layer) = layer.operation(x.device(), &shape, T::OWNS_TAPE)? else { return composed(x, norm, layer, p) };
+    let mask = (T::OWNS_TAPE && drops(p)).then(|| Mask { seed: replay::draw(x.device()), p });
+    let buffers = kernels.buffers;
+    let branch = Branch { kernels, norm: norm.norm()?, layer, mask };
+    operate(Box::new(branch), buffers, x, [features, features])?.try_reshape_like(&shape)
 }
 
 /// The branch as its parts in turn.
@@ -136,13 +137,6 @@ struct Kernels<E: Real, D: Device<E>> {
     buffers: &'static dyn BufferKernel<E, D>,
 }
 
-impl<E: Real, D: Device<E>> Clone for Kernels<E, D> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<E: Real, D: Device<E>> Copy for Kernels<E, D> {}
-
 impl<E: Real, D: Device<E>> Kernels<E, D> {
     fn find() -> Option<Self> {
         Some(Self {
@@ -156,7 +150,6 @@ impl<E: Real, D: Device<E>> Kernels<E, D> {
 
 /// The branch and the sum on the tape.
 struct Branch<E: Real, D: Device<E>> {
-    device: D,
     kernels: Kernels<E, D>,
     norm: Norm<E, D>,
     layer: Box<dyn RowOperation<E, D>>,
@@ -179,23 +172,19 @@ impl<E: Real, D: Device<E>> RowOperation<E, D> for Branch<E, D> {
         input: &mut dyn Input<E, D>,
         mut dy: Buffer<E, D>,
         grads: &mut Gradients<E, D>,
-    ) -> Result<Buffer<E, D>, D::Err> {
-        let Self { device, kernels, norm, layer, mask } = *self;
-        let mut dx = match input.sum(grads)? {
-            Some(mut sum) => {
-                kernels.add.accumulate(&mut sum, &dy);
-                sum
-            }
-            None => kernels.buffers.copied(&device, &dy)?,
-        };
+    ) -> Result<(), D::Err> {
+        let Self { kernels, norm, layer, mask } = *self;
+        let mut sum = input.sum(grads)?.expect("a branch stands between tensors");
+        kernels.add.accumulate(&mut sum, &dy);
+        input.put(grads, sum)?;
         if let Some(mask) = mask {
             kernels.dropout.apply(mask, &mut dy);
         }
-        let mut normed = Normed { input, norm: &norm, kernel: kernels.norm, seen: None };
-        let d_normed = layer.backward(&mut normed, dy, grads)?;
-        let (x, moments) = normed.seen.expect("the gradient of a layer's weight reads its input");
-        kernels.norm.backward(&norm, &x, &moments, &d_normed, &mut dx, grads)?;
-        Ok(dx)
+        let mut normed = Normed { input, norm: &norm, kernel: kernels.norm, seen: None, gradient: None };
+        layer.backward(&mut normed, dy, grads)?;
+        let ((x, moments), dy) =
+            normed.seen.zip(normed.gradient).expect("a layer reads its input, and gives its gradient");
+        differentiate(kernels.norm, &norm, input, &x, &moments, &dy, grads)
     }
 }
 
@@ -206,6 +195,8 @@ struct Normed<'a, E: Real, D: Device<E>> {
     kernel: &'static dyn NormKernel<E, D>,
     /// The norm's own input, and its moments.
     seen: Option<(Buffer<E, D>, Buffer<E, D>)>,
+    /// The gradient that the layer gives.
+    gradient: Option<Buffer<E, D>>,
 }
 
 impl<E: Real, D: Device<E>> Input<E, D> for Normed<'_, E, D> {
@@ -218,6 +209,11 @@ impl<E: Real, D: Device<E>> Input<E, D> for Normed<'_, E, D> {
 
     fn sum(&mut self, _: &mut Gradients<E, D>) -> Result<Option<Buffer<E, D>>, D::Err> {
         Ok(None)
+    }
+
+    fn put(&mut self, _: &mut Gradients<E, D>, gradient: Buffer<E, D>) -> Result<(), D::Err> {
+        self.gradient = Some(gradient);
+        Ok(())
     }
 }
 
@@ -277,6 +273,35 @@ mod tests {
         agrees_with_differences(&x, |x| (pre_norm(x.with_empty_tape(), &norm, &layer, 0.0) * x).sum());
         let x: Tensor<Rank2<6, 4>, f64, _> = dev.sample_normal();
         agrees_with_differences(&x, |x| pre_norm(x.permute::<Rank2<4, 6>, _>(), &norm, &layer, 0.0).square().sum());
+    }
+
+    #[test]
+    fn an_input_that_is_a_parameter_gets_both_gradients() {
+        let dev = Cpu::seed_from_u64(5);
+        let norm = dev.build_module::<nn::LayerNorm<6>, f64>();
+        let layer = dev.build_module::<nn::FeedForward<6, 7>, f64>();
+        for x in [&norm.weight, &norm.bias, &layer.linear2.bias] {
+            let gradient =
+                |y: Tensor<Rank1<6>, f64, Cpu, OwnedTape<f64, Cpu>>| y.exp().sum().backward().get(x).as_vec();
+            let ours = gradient(pre_norm(x.leaky_trace(), &norm, &layer, 0.0));
+            near(&ours, &gradient(composed(x.leaky_trace(), &norm, &layer, 0.0).unwrap()), 0.0);
+            // As if the two were two tensors.
+            let (mut other, mut another) = (norm.clone(), layer.clone());
+            other.weight = dev.tensor(norm.weight.array());
+            other.bias = dev.tensor(norm.bias.array());
+            another.linear2.bias = dev.tensor(layer.linear2.bias.array());
+            let both = pre_norm(x.leaky_trace(), &other, &another, 0.0).exp().sum().backward();
+            let as_input = both.get(x).as_vec();
+            let as_parameter = if x.array() == norm.weight.array() {
+                both.get(&other.weight)
+            } else if x.array() == norm.bias.array() {
+                both.get(&other.bias)
+            } else {
+                both.get(&another.linear2.bias)
+            };
+            let sum: Vec<f64> = as_input.iter().zip(as_parameter.as_vec()).map(|(a, b)| a + b).collect();
+            near(&ours, &sum, 1e-12);
+        }
     }
 
     #[test]

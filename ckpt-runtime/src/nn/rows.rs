@@ -1,7 +1,7 @@
 //! Operations on rows of features: buffers in, buffers out, and one entry on the tape.
 
 use dfdx::{
-    shapes::Shape,
+    shapes::{HasShape, Shape},
     tensor::{Gradients, PutTape, SplitTape, Tape, Tensor},
     tensor_ops::{Device, ReshapeTo},
 };
@@ -21,8 +21,7 @@ pub trait RowOperation<E: Real, D: Device<E>>: 'static {
     /// The device's.
     fn forward(&mut self, x: Lent<'_, Buffer<E, D>>, keep: bool) -> Result<Buffer<E, D>, D::Err>;
 
-    /// Adds the parameters' gradients, and gives the input's, [summed up](Input::sum). `dy` is the
-    /// gradient of the output.
+    /// Adds the gradients of the parameters and of the input. `dy` is that of the output.
     ///
     /// # Errors
     /// The device's.
@@ -31,11 +30,11 @@ pub trait RowOperation<E: Real, D: Device<E>>: 'static {
         input: &mut dyn Input<E, D>,
         dy: Buffer<E, D>,
         grads: &mut Gradients<E, D>,
-    ) -> Result<Buffer<E, D>, D::Err>;
+    ) -> Result<(), D::Err>;
 }
 
-/// The input of an operation in its backward pass, which reaches for it as late as it can: until then
-/// neither lies in memory beside what the pass needs first.
+/// The input of an operation in its backward pass. An operation reads it as late as it can: until then
+/// it does not lie in memory beside what the pass needs first.
 pub trait Input<E: Real, D: Device<E>> {
     /// The values. To be called once.
     ///
@@ -43,12 +42,20 @@ pub trait Input<E: Real, D: Device<E>> {
     /// The device's.
     fn values(&mut self) -> Result<Buffer<E, D>, D::Err>;
 
-    /// The gradient that others have given the input: the operation's own is to be added to it.
-    /// `None` where it is the only one. To be called once.
+    /// Takes the gradient out that the input has so far, to be added to and [put](Self::put) back.
+    /// `None` where the operation's is the first and only one.
+    ///
+    /// Until it is back, no gradient of a parameter may be added that could be the input itself.
     ///
     /// # Errors
     /// The device's.
     fn sum(&mut self, grads: &mut Gradients<E, D>) -> Result<Option<Buffer<E, D>>, D::Err>;
+
+    /// Puts the gradient back.
+    ///
+    /// # Errors
+    /// The device's.
+    fn put(&mut self, grads: &mut Gradients<E, D>, gradient: Buffer<E, D>) -> Result<(), D::Err>;
 }
 
 /// A tensor as an input, which it lets go of once it is read.
@@ -66,9 +73,14 @@ impl<E: Real, D: Device<E>> Input<E, D> for Kept<E, D> {
     fn sum(&mut self, grads: &mut Gradients<E, D>) -> Result<Option<Buffer<E, D>>, D::Err> {
         self.gradient.take(grads).map(Some)
     }
+
+    fn put(&mut self, grads: &mut Gradients<E, D>, gradient: Buffer<E, D>) -> Result<(), D::Err> {
+        self.gradient.put(grads, gradient)
+    }
 }
 
-/// Puts an operation from rows of `inputs` features to rows of `outputs` on the tape.
+/// Puts an operation from rows of `inputs` features to rows of `outputs` on the tape. The shape is one
+/// that has been checked.
 ///
 /// # Errors
 /// The device's.
@@ -76,9 +88,9 @@ pub(super) fn operate<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     mut operation: Box<dyn RowOperation<E, D>>,
     buffers: &'static dyn BufferKernel<E, D>,
     x: Tensor<S, E, D, T>,
-    rows: usize,
     [inputs, outputs]: [usize; 2],
 ) -> Result<Tensor<(usize, usize), E, D, T>, D::Err> {
+    let rows = x.shape().num_elements() / inputs;
     let (x, mut tape) = x.try_reshape_like(&(rows, inputs))?.try_contiguous()?.split_tape();
     let y = operation.forward(Lent::Owned(buffers.take_in(&x)?), T::OWNS_TAPE)?;
     let y = buffers.give_out(x.device(), y, (rows, outputs))?;
@@ -86,9 +98,7 @@ pub(super) fn operate<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         let (of_y, of_x) = (GradientHandle::of(&y), GradientHandle::of(&x));
         tape.add_backward_op(move |grads| {
             let dy = of_y.take(grads)?;
-            let mut input = Kept { tensor: Some(x), gradient: of_x, buffers };
-            let dx = operation.backward(&mut input, dy, grads)?;
-            input.gradient.put(grads, dx)
+            operation.backward(&mut Kept { tensor: Some(x), gradient: of_x, buffers }, dy, grads)
         });
     }
     Ok(y.put_tape(tape))
