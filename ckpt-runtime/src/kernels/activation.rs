@@ -124,25 +124,6 @@ pub(super) fn add_slopes<E: Scalar>(f: Activation, sum: &mut [E], gradient: &[E]
     });
 }
 
-/// [`add_slopes`], and writes the function of every `x` to `to`: both come from the same exponential.
-pub(super) fn add_slopes_and_apply_to<E: Scalar>(
-    f: Activation,
-    sum: &mut [E],
-    gradient: &[E],
-    x: &[E],
-    to: &mut [MaybeUninit<E>],
-) {
-    assert!(sum.len() == x.len() && gradient.len() == x.len() && to.len() == x.len());
-    let piece = piece(x.len());
-    let pieces = sum.par_chunks_mut(piece).zip(gradient.par_chunks(piece)).zip(x.par_chunks(piece));
-    pieces.zip(to.par_chunks_mut(piece)).for_each(|(((sum, gradient), x), to)| match f {
-        Activation::Identity => add_scaled_and_write::<E, Identity>(sum, gradient, x, to),
-        Activation::Gelu => add_scaled_and_write::<E, Gelu>(sum, gradient, x, to),
-        Activation::Relu => add_scaled_and_write::<E, Relu>(sum, gradient, x, to),
-        Activation::Silu => add_scaled_and_write::<E, Silu>(sum, gradient, x, to),
-    });
-}
-
 /// Replaces every `x` by that of `gradient` times the derivative there, and writes the function of
 /// `x` to `to`.
 pub(super) fn replace_by_slopes_and_apply_to<E: Scalar>(
@@ -227,14 +208,6 @@ vectorised! {
     fn add_scaled<E, C: Curve>(sum: &mut [E], gradient: &[E], x: &[E]) {
         for ((sum, gradient), x) in sum.iter_mut().zip(gradient).zip(x) {
             *sum += *gradient * C::at::<E, FMA>(*x).1;
-        }
-    }
-
-    fn add_scaled_and_write<E, C: Curve>(sum: &mut [E], gradient: &[E], x: &[E], to: &mut [MaybeUninit<E>]) {
-        for (((sum, gradient), x), to) in sum.iter_mut().zip(gradient).zip(x).zip(to) {
-            let (value, slope) = C::at::<E, FMA>(*x);
-            *sum += *gradient * slope;
-            to.write(value);
         }
     }
 

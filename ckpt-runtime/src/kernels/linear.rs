@@ -14,9 +14,8 @@ use dfdx::{
 use rayon::prelude::*;
 
 use super::{
-    activation::{
-        Activation, add_slopes_and_apply_to, apply, apply_to, replace_by_slopes_and_apply_to, scale_by_slopes,
-    },
+    activation::{Activation, apply, apply_to, replace_by_slopes_and_apply_to, scale_by_slopes},
+    add::add_to,
     buffer::{read, rewritten, write_copy, written},
     columns::add_column_sums,
     device::{Heap, HeapDevice, Lent, Rows, Vector, kernels},
@@ -42,6 +41,10 @@ pub(crate) struct Affine<E: Real, D: Device<E>> {
     pub(crate) after: Activation,
 }
 
+/// Gives a gradient to add to.
+pub(crate) type Sum<'a, E, D> =
+    dyn FnMut(&mut Gradients<E, D>) -> Result<Option<<D as Storage<E>>::Vec>, <D as HasErr>::Err> + 'a;
+
 /// What a device has for linear layers, on buffers of rows.
 pub(crate) trait LinearKernel<E: Real, D: Device<E>> {
     /// The layer's output for `x`, and where `keep` says so the values before the function
@@ -53,10 +56,10 @@ pub(crate) trait LinearKernel<E: Real, D: Device<E>> {
         keep: bool,
     ) -> Result<(<D as Storage<E>>::Vec, Option<<D as Storage<E>>::Vec>), D::Err>;
 
-    /// Adds the gradients of the parameters, and gives that of `x`: added to `sum` where there is one.
-    /// `behind` is
-    /// what the slope of the function behind the layer is told from: the values before it where it
-    /// [needs](Activation::needs_its_input) them, its own otherwise.
+    /// Adds the gradients of the parameters, and gives that of `x`: added to what `sum` gives, where it
+    /// gives something. It is asked once the parameters have theirs, so that `x` may be one of them.
+    /// `behind` is what the slope of the function behind the layer is told from: the values before it
+    /// where it [needs](Activation::needs_its_input) them, its own otherwise.
     #[allow(clippy::too_many_arguments)]
     fn backward(
         &self,
@@ -64,7 +67,7 @@ pub(crate) trait LinearKernel<E: Real, D: Device<E>> {
         x: Lent<'_, <D as Storage<E>>::Vec>,
         behind: Option<&<D as Storage<E>>::Vec>,
         dy: <D as Storage<E>>::Vec,
-        sum: Option<<D as Storage<E>>::Vec>,
+        sum: &mut Sum<'_, E, D>,
         grads: &mut Gradients<E, D>,
     ) -> Result<<D as Storage<E>>::Vec, D::Err>;
 }
@@ -132,7 +135,7 @@ where
         x: Lent<'_, <Cpu as Storage<E>>::Vec>,
         behind: Option<&<Cpu as Storage<E>>::Vec>,
         mut dy: <Cpu as Storage<E>>::Vec,
-        sum: Option<<Cpu as Storage<E>>::Vec>,
+        sum: &mut Sum<'_, E, Cpu>,
         grads: &mut Gradients<E, Cpu>,
     ) -> Result<<Cpu as Storage<E>>::Vec, <Cpu as HasErr>::Err> {
         let (inputs, outputs) = (layer.weight.shape().1, layer.outputs.len());
@@ -148,67 +151,44 @@ where
         let weight = read(&layer.weight);
         let weight = Matrix::new(&weight[layer.used()], outputs, inputs);
         let dy = Matrix::new(&dy, rows, outputs);
-        match (layer.before, sum) {
-            (Activation::Identity, sum) => {
-                let values = Matrix::new(x.get(), rows, inputs);
-                Target::new(dw, outputs, inputs).add(dy.transposed(), values, Threads::All);
-                drop(x);
-                if let Some(mut dx) = sum {
-                    Target::new(&mut dx, rows, inputs).add(dy, weight, Threads::All);
-                    return Ok(dx);
-                }
-                // SAFETY: a product writes every element.
-                let dx = unsafe {
-                    written(rows * inputs, |dx| Target::fresh(dx, rows, inputs).set(dy, weight, Threads::All))
-                };
-                device.keep(dx)
+        if layer.before == Activation::Identity {
+            let values = Matrix::new(x.get(), rows, inputs);
+            Target::new(dw, outputs, inputs).add(dy.transposed(), values, Threads::All);
+            drop(x);
+            if let Some(mut dx) = sum(grads)? {
+                Target::new(&mut dx, rows, inputs).add(dy, weight, Threads::All);
+                return Ok(dx);
             }
-            (before, None) => {
-                let mut buffer = match x {
-                    Lent::Shared(x) => device.keep(x.to_vec())?,
-                    Lent::Owned(x) => x,
-                };
-                let blocks = buffer.chunks_mut(BLOCK * inputs);
-                // SAFETY: each value is written.
-                unsafe { through(dy, weight, dw, blocks, |dh, x, h| replace_by_slopes_and_apply_to(before, x, dh, h)) };
-                Ok(buffer)
-            }
-            (before, Some(mut dx)) => {
-                let blocks = dx.chunks_mut(BLOCK * inputs).zip(x.get().chunks(BLOCK * inputs));
-                // SAFETY: each value is written.
-                unsafe {
-                    through(dy, weight, dw, blocks, |dh, (dx, x), h| add_slopes_and_apply_to(before, dx, dh, x, h));
-                }
-                Ok(dx)
-            }
+            // SAFETY: a product writes every element.
+            let dx =
+                unsafe { written(rows * inputs, |dx| Target::fresh(dx, rows, inputs).set(dy, weight, Threads::All)) };
+            return device.keep(dx);
         }
+        let mut dx = match x {
+            Lent::Shared(x) => device.keep(x.to_vec())?,
+            Lent::Owned(x) => x,
+        };
+        through(layer.before, dy, weight, dw, &mut dx);
+        if let Some(mut sum) = sum(grads)? {
+            add_to(&mut sum, &dx);
+            return Ok(sum);
+        }
+        Ok(dx)
     }
 }
 
-/// The gradients where a function stands before the layer, block by block: the function's values
-/// come again from its input while its slopes are computed, and are never held for all rows.
-///
-/// `finish(dh, block, h)` turns the gradient behind the function into that before it, and writes
-/// the function's values to `h`.
-///
-/// # Safety
-/// `finish` must write all of `h`.
-unsafe fn through<E: Scalar, B>(
-    dy: Matrix<'_, E>,
-    weight: Matrix<'_, E>,
-    dw: &mut [E],
-    blocks: impl Iterator<Item = B>,
-    mut finish: impl FnMut(&[E], B, &mut [MaybeUninit<E>]),
-) {
+/// The gradients where `f` stands before the layer, block by block: its values come again from its
+/// input `x` while its slopes are computed, and are never held for all rows. `x` becomes its gradient.
+fn through<E: Scalar>(f: Activation, dy: Matrix<'_, E>, weight: Matrix<'_, E>, dw: &mut [E], x: &mut [E]) {
     let (rows, outputs, inputs) = (dy.transposed().columns(), dy.columns(), weight.columns());
     let (mut h, mut dh) = (Vec::new(), Vec::new());
-    for (i, block) in blocks.enumerate() {
+    for (i, x) in x.chunks_mut(BLOCK * inputs).enumerate() {
         let count = BLOCK.min(rows - i * BLOCK);
         let dy = dy.rows(i * BLOCK, count);
-        // SAFETY: a product writes every element, and so does `finish`.
+        // SAFETY: a product writes every element, and so does `replace_by_slopes_and_apply_to`.
         unsafe {
             rewritten(&mut dh, count * inputs, |dh| Target::fresh(dh, count, inputs).set(dy, weight, Threads::All));
-            rewritten(&mut h, count * inputs, |h| finish(&dh, block, h));
+            rewritten(&mut h, count * inputs, |h| replace_by_slopes_and_apply_to(f, x, &dh, h));
         }
         Target::new(dw, outputs, inputs).add(dy.transposed(), Matrix::new(&h, count, inputs), Threads::All);
     }

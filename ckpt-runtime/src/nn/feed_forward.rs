@@ -137,9 +137,9 @@ impl<E: Real, D: Device<E>> RowOperation<E, D> for Wide<E, D> {
         grads: &mut Gradients<E, D>,
     ) -> Result<(), D::Err> {
         let wide = Lent::Owned(self.wide.expect("what forward kept"));
-        let d_wide = self.linear.backward(&self.narrow, wide, None, dy, None, grads)?;
-        let (x, sum) = (Lent::Owned(input.values()?), input.sum(grads)?);
-        let dx = self.linear.backward(&self.widen, x, None, d_wide, sum, grads)?;
+        let d_wide = self.linear.backward(&self.narrow, wide, None, dy, &mut |_| Ok(None), grads)?;
+        let x = Lent::Owned(input.values()?);
+        let dx = self.linear.backward(&self.widen, x, None, d_wide, &mut |grads| input.sum(grads), grads)?;
         input.put(grads, dx)
     }
 }

@@ -3,18 +3,21 @@
 use dfdx::{
     nn::{BuildOnDevice, Module, ModuleVisitor, NonMutableModule, TensorCollection, TensorOptions},
     shapes::{Axes2, Axis, Dtype, HasShape, Rank1, Rank2, Shape},
-    tensor::{Cpu, PutTape, SplitTape, Storage, Tape, Tensor},
+    tensor::{Cpu, Gradients, Storage, Tape, Tensor},
     tensor_ops::{BroadcastTo, Device, PermuteTo, ReshapeTo, TryAdd, TryMatMul},
 };
 use rand_distr::Uniform;
 
 use super::{
     activation::{ActivationFn, composed},
+    rows::{Input, RowOperation, operate},
     shapes::{Features, rows_in},
+    slice::to_slice,
 };
 use crate::{
-    GradientHandle, Real, ReplaySafe, Stateless,
-    kernels::{Activation, Affine, BufferKernel, Lent, LinearKernel},
+    Real, ReplaySafe, Stateless,
+    gradients::Buffer,
+    kernels::{Activation, Affine, BufferKernel, Lent, LinearKernel, Rows},
 };
 
 /// `x weightᵀ + bias` over the last dimension: `torch.nn.Linear`, with its initial values.
@@ -184,28 +187,58 @@ pub(super) fn affine_rows<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     let (Some(kernel), Some(buffers)) = (<dyn LinearKernel<E, D>>::find(), <dyn BufferKernel<E, D>>::find()) else {
         return composed_affine(affine, rows, x);
     };
-    let (x, mut tape) = x.try_reshape_like(&(rows, affine.weight.shape().1))?.try_contiguous()?.split_tape();
-    let device = x.device().clone();
-    let (y, before) = kernel.forward(&affine, &buffers.take_in(&x)?, T::OWNS_TAPE)?;
-    let y = buffers.give_out(&device, y, (rows, affine.outputs.len()))?;
-    if T::OWNS_TAPE {
-        let (gradient, of_x) = (GradientHandle::of(&y), GradientHandle::of(&x));
-        // A slope that is told from the output: others keep that too.
-        let output = (affine.after != Activation::Identity && before.is_none()).then(|| y.clone());
-        tape.add_backward_op(move |grads| {
-            let dy = gradient.take(grads)?;
-            let values = buffers.take_in(&x)?;
-            drop(x);
-            let behind = match output {
-                Some(y) => Some(buffers.take_in(&y)?),
-                None => before,
-            };
-            let sum = Some(of_x.take(grads)?);
-            let dx = kernel.backward(&affine, Lent::Owned(values), behind.as_ref(), dy, sum, grads)?;
-            of_x.put(grads, dx)
-        });
+    let sizes = [affine.weight.shape().1, affine.outputs.len()];
+    operate(Box::new(Layer { kernel, buffers, affine, behind: Behind::Nothing }), buffers, x, sizes)
+}
+
+/// A linear layer on the tape.
+struct Layer<E: Real, D: Device<E>> {
+    kernel: &'static dyn LinearKernel<E, D>,
+    buffers: &'static dyn BufferKernel<E, D>,
+    affine: Affine<E, D>,
+    behind: Behind<E, D>,
+}
+
+/// What the slope of the function behind a layer is told from.
+enum Behind<E: Real, D: Device<E>> {
+    Nothing,
+    /// The values before it.
+    Input(Buffer<E, D>),
+    /// Its own.
+    Output(Rows<E, D>),
+}
+
+impl<E: Real, D: Device<E>> RowOperation<E, D> for Layer<E, D> {
+    fn forward(&mut self, x: Lent<'_, Buffer<E, D>>, keep: bool) -> Result<Buffer<E, D>, D::Err> {
+        let (y, before) = self.kernel.forward(&self.affine, x.get(), keep)?;
+        if let Some(before) = before {
+            self.behind = Behind::Input(before);
+        }
+        Ok(y)
     }
-    Ok(y.put_tape(tape))
+
+    fn see_output(&mut self, y: &Rows<E, D>) {
+        if self.affine.after != Activation::Identity && matches!(self.behind, Behind::Nothing) {
+            self.behind = Behind::Output(y.clone());
+        }
+    }
+
+    fn backward(
+        self: Box<Self>,
+        input: &mut dyn Input<E, D>,
+        dy: Buffer<E, D>,
+        grads: &mut Gradients<E, D>,
+    ) -> Result<(), D::Err> {
+        let x = Lent::Owned(input.values()?);
+        let behind = match self.behind {
+            Behind::Nothing => None,
+            Behind::Input(values) => Some(values),
+            Behind::Output(y) => Some(self.buffers.take_in(&y)?),
+        };
+        let sum = &mut |grads: &mut _| input.sum(grads);
+        let dx = self.kernel.backward(&self.affine, x, behind.as_ref(), dy, sum, grads)?;
+        input.put(grads, dx)
+    }
 }
 
 /// The same in dfdx's own operations, on any device.
@@ -217,11 +250,11 @@ fn composed_affine<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     let Affine { weight, bias, outputs, before, after } = affine;
     let inputs = weight.shape().1;
     let x = composed(x.try_reshape_like(&(rows, inputs))?, before)?;
-    let weight = weight.retaped::<T>().try_slice((outputs.clone(), 0..inputs))?;
+    let weight = to_slice(weight.retaped::<T>())?.try_slice((outputs.clone(), 0..inputs))?;
     let y = x.try_matmul(weight.try_permute::<(usize, usize), Axes2<1, 0>>()?)?;
     let y = match bias {
         Some(bias) => {
-            let bias = bias.retaped::<T>().try_slice((outputs.clone(),))?;
+            let bias = to_slice(bias.retaped::<T>())?.try_slice((outputs.clone(),))?;
             y.try_add(bias.try_broadcast_like::<_, Axis<0>>(&(rows, outputs.len()))?)?
         }
         None => y,
@@ -234,11 +267,45 @@ mod tests {
     use dfdx::prelude::*;
 
     use super::super::{Gelu, Relu, Silu, checks::*};
-    use super::{ActLinear, LinearAct, affine, composed_affine};
+    use super::{ActLinear, LinearAct, affine, affine_rows, composed_affine};
     use crate::{
         kernels::{Activation, Affine},
         nn,
     };
+
+    #[test]
+    fn an_input_that_is_a_parameter_gets_both_gradients() {
+        let dev = Cpu::seed_from_u64(9);
+        let plain = dev.build_module::<nn::Linear<4, 4>, f64>();
+        let layer = dev.build_module::<ActLinear<Gelu, 4, 4>, f64>();
+        for before in [Activation::Identity, Activation::Gelu] {
+            let (weight, bias) = match before {
+                Activation::Identity => (&plain.weight, &plain.bias),
+                _ => (&layer.weight, &layer.bias),
+            };
+            let affine = |weight: &Tensor<Rank2<4, 4>, f64, _>, bias: &Tensor<Rank1<4>, f64, _>| Affine {
+                weight: weight.clone().reshape_like(&(4, 4)),
+                bias: Some(bias.clone().reshape_like(&(4,))),
+                outputs: 0..4,
+                before,
+                after: Activation::Identity,
+            };
+            // The same values, as tensors that the input is not.
+            let (weight2, bias2) = (dev.tensor(weight.array()), dev.tensor(bias.array()));
+            let sum = |a: Vec<f64>, b: Vec<f64>| a.iter().zip(b).map(|(a, b)| a + b).collect::<Vec<_>>();
+
+            for run in [affine_rows, composed_affine] {
+                let loss = |affine| run(affine, 4, weight.leaky_trace()).unwrap().exp().sum();
+                let (one, two) = (loss(affine(weight, bias)).backward(), loss(affine(&weight2, &bias2)).backward());
+                near(&one.get(weight).as_vec(), &sum(two.get(weight).as_vec(), two.get(&weight2).as_vec()), 1e-12);
+            }
+            for run in [affine_rows, composed_affine] {
+                let loss = |affine| run(affine, 1, bias.leaky_trace()).unwrap().exp().sum();
+                let (one, two) = (loss(affine(weight, bias)).backward(), loss(affine(&weight2, &bias2)).backward());
+                near(&one.get(bias).as_vec(), &sum(two.get(bias).as_vec(), two.get(&bias2).as_vec()), 1e-12);
+            }
+        }
+    }
 
     const ACTIVATIONS: [Activation; 4] = [Activation::Identity, Activation::Gelu, Activation::Relu, Activation::Silu];
 

@@ -36,6 +36,7 @@ mod pool;
 mod pre_norm;
 mod rows;
 mod shapes;
+mod slice;
 mod upsample;
 
 pub use activation::{ActivationFn, Relu, Silu};

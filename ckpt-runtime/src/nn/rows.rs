@@ -21,6 +21,9 @@ pub trait RowOperation<E: Real, D: Device<E>>: 'static {
     /// The device's.
     fn forward(&mut self, x: Lent<'_, Buffer<E, D>>, keep: bool) -> Result<Buffer<E, D>, D::Err>;
 
+    /// Shows the output to an operation whose backward pass reads it: as the tensor that others keep.
+    fn see_output(&mut self, _: &Rows<E, D>) {}
+
     /// Adds the gradients of the parameters and of the input. `dy` is that of the output.
     ///
     /// # Errors
@@ -95,6 +98,7 @@ pub(super) fn operate<S: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     let y = operation.forward(Lent::Owned(buffers.take_in(&x)?), T::OWNS_TAPE)?;
     let y = buffers.give_out(x.device(), y, (rows, outputs))?;
     if T::OWNS_TAPE {
+        operation.see_output(&y);
         let (of_y, of_x) = (GradientHandle::of(&y), GradientHandle::of(&x));
         tape.add_backward_op(move |grads| {
             let dy = of_y.take(grads)?;
